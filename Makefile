@@ -1,0 +1,35 @@
+# make demo and make test need Python 3.11 or later, with pip and venv, and nothing else.
+PYTHON ?= python3
+BIN = .venv/bin
+export PIP_CONSTRAINT = constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test check bench clean
+
+demo: .venv/ready          ## answer the questions of the paper's Table 1
+	$(BIN)/python examples/table1.py
+
+test: .venv/ready          ## run the tests
+	$(BIN)/python -m pytest
+
+check: .venv/ready         ## what CI runs: lint, format, types, tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(MAKE) test
+
+bench: .venv/bench         ## time it, beside the paper's calculus and other libraries
+	$(BIN)/python benchmarks/run.py
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nbr needs Python 3.11 or later")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+.venv/bench: .venv/ready
+	$(BIN)/pip install --quiet --editable '.[bench]'
+	touch $@
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

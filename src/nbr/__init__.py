@@ -1,0 +1,78 @@
+"""Neural Belief Reasoner: rules with degrees of belief, answered as [belief, plausibility] and a conflict.
+
+>>> import nbr
+>>> r = nbr.Reasoner(nbr.World.bits(2), [nbr.Clause("x0 -> x1", belief=0.9)])
+>>> r.ask("x1", given="x0").belief
+0.9
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nbr import evidence
+    from nbr.answer import Answer, Bounds
+    from nbr.errors import NbrError
+    from nbr.files import load
+    from nbr.language import Expression, parse
+    from nbr.reasoner import Reasoner
+    from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
+    from nbr.world import Bit, Choice, Real, World
+
+__version__ = "0.1.0"
+
+# Names are imported when first used, so that the command line answers --help without loading torch.
+_HOME = {
+    "Answer": "answer",
+    "Bit": "world",
+    "Bounds": "answer",
+    "Choice": "world",
+    "Clause": "rules",
+    "Expression": "language",
+    "Fuzzy": "rules",
+    "Memory": "rules",
+    "NbrError": "errors",
+    "Neural": "rules",
+    "Real": "world",
+    "Reasoner": "reasoner",
+    "Rule": "rules",
+    "World": "world",
+    "evidence": "",
+    "load": "files",
+    "parse": "language",
+}
+
+__all__ = [
+    "Answer",
+    "Bit",
+    "Bounds",
+    "Choice",
+    "Clause",
+    "Expression",
+    "Fuzzy",
+    "Memory",
+    "NbrError",
+    "Neural",
+    "Real",
+    "Reasoner",
+    "Rule",
+    "World",
+    "evidence",
+    "load",
+    "parse",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'nbr' has no attribute {name!r}")
+    home = _HOME[name]
+    value = getattr(importlib.import_module(f"nbr.{home}"), name) if home else importlib.import_module(f"nbr.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,86 @@
+"""The commands of `nbr`. Each loads what it needs, so that --help is quick."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import nbr
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Ask models of incomplete knowledge: answers are [belief, plausibility] and a conflict.",
+)
+
+Model = Annotated[Path, typer.Argument(help="A model: a .nbr file, or a .toml written by hand.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"nbr {nbr.__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def ask(
+    model: Model,
+    question: Annotated[str, typer.Argument(help="What to ask, such as 'grass=wet & ~rain'.")],
+    given: Annotated[str | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'.")] = None,
+    engine: Annotated[str, typer.Option(help="auto, point, few, lattice, count or sampled.")] = "auto",
+    budget: Annotated[float, typer.Option(help="Seconds that the answer may take.")] = 10.0,
+    tolerance: Annotated[float, typer.Option(help="How narrow bounds should be.")] = 1e-3,
+    grid: Annotated[int, typer.Option(help="Pieces along a number that a network reads.")] = 32,
+    seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Belief, plausibility and conflict of a question."""
+    from nbr.app import screen
+    from nbr.files import load
+
+    answer = load(model).ask(question, given, engine=engine, budget=budget, tolerance=tolerance, grid=grid, seed=seed)
+    typer.echo(json.dumps(answer.as_json()) if as_json else screen.answer(answer))
+
+
+@app.command()
+def show(model: Model, as_json: Json = False) -> None:
+    """The variables, rules and beliefs of a model."""
+    from nbr.app import screen
+    from nbr.files import load
+
+    reasoner = load(model)
+    typer.echo(json.dumps(screen.model_json(reasoner)) if as_json else screen.model(reasoner, model.name))
+
+
+@app.command()
+def combine(
+    models: Annotated[list[Path], typer.Argument(help="Two or more models: independent bodies of knowledge.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The .nbr file to write.")],
+    as_json: Json = False,
+) -> None:
+    """Join models into one over the union of their variables, and say how far they conflict."""
+    from functools import reduce
+    from operator import and_
+
+    from nbr.app import screen
+    from nbr.errors import NbrError
+    from nbr.files import load
+
+    if len(models) < 2:
+        raise NbrError("combine takes two or more models")
+    joint = reduce(and_, map(load, models))
+    conflict = joint.ask("true").conflict
+    joint.save(output)
+    if as_json:
+        typer.echo(json.dumps({"output": str(output), "conflict": conflict, **screen.model_json(joint)}))
+    else:
+        typer.echo(f"{output}: {len(joint.world)} variables, {len(joint.rules)} rules, conflict {conflict:.4f}")

@@ -1,0 +1,38 @@
+"""The entry point of `nbr`: errors become one line on stderr and exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    try:
+        from nbr.app.cli import app
+    except ModuleNotFoundError as error:
+        _fail(f"the command line needs {error.name}: pip install 'nbr[cli]'")
+    from typer.exceptions import Exit, TyperException
+
+    from nbr.errors import NbrError
+
+    try:
+        status = app(standalone_mode=False)
+        sys.stdout.flush()
+    except NbrError as error:
+        _fail(str(error))
+    except TyperException as error:
+        _fail(f"{error.format_message()} (nbr --help shows how)")
+    except Exit as stop:
+        status = stop.exit_code
+    except KeyboardInterrupt:
+        _fail("stopped", 130)
+    except BrokenPipeError:  # the reader has seen enough, as in `nbr show m.nbr | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _fail(message: str, status: int = 2) -> None:
+    print("nbr: " + " ".join(message.split()), file=sys.stderr)
+    sys.exit(status)

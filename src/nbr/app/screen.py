@@ -1,0 +1,92 @@
+"""Answers and models as text for a terminal."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+from nbr.answer import Answer
+from nbr.reasoner import Reasoner
+from nbr.world import Bit, Choice, Variable, World
+
+WIDTH = 50
+
+
+def answer(result: Answer) -> str:
+    """An answer with its interval drawn.
+
+    The bar reads from left to right: evidence for, not known, evidence against.
+    """
+    asked = result.question + (f"   given   {result.given}" if result.given else "")
+    lines = [asked, ""]
+    for name in ("belief", "plausibility", "conflict"):
+        value, (low, high) = getattr(result, name), getattr(result.bounds, name)
+        known = "" if low == high else f"   between {low:.4f} and {high:.4f}"
+        lines.append(f"  {name:<13}{value:.4f}{known}")
+    rules, points = _count(result.rules, "rule"), _count(result.points, "point")
+    surely = "exact" if result.exact else f"not exact, bounds are {result.bounds.kind}"
+    lines += ["", f"  {bar(result.belief, result.plausibility)}", ""]
+    return "\n".join([*lines, f"  {surely}; {rules}, {points}, engine {result.engine}"])
+
+
+def bar(belief: float, plausibility: float) -> str:
+    """The interval as a bar.
+
+    >>> print(bar(0.2, 0.6))
+    for ██████████░░░░░░░░░░░░░░░░░░░░···················· against   (░ not known)
+    """
+    supported = round(WIDTH * belief)
+    possible = max(round(WIDTH * plausibility), supported)
+    cells = "█" * supported + "░" * (possible - supported) + "·" * (WIDTH - possible)
+    return f"for {cells} against   (░ not known)"
+
+
+def model(reasoner: Reasoner, name: str) -> str:
+    """The variables, rules and beliefs of a model, for reading."""
+    head = f"{name}: {_count(len(reasoner.world), 'variable')}, {_count(len(reasoner.rules), 'rule')}"
+    lines = [head, "", "variables", *_variables(reasoner.world)]
+    if reasoner.decoder is not None:
+        lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
+    lines += ["", "rules", "       belief"]
+    for position, rule in enumerate(reasoner.rules, 1):
+        said = rule.describe() if rule.name is None else f"{rule.name}: {rule.describe()}"
+        lines.append(f"  {position:>3}  {rule.degree:.4f}  {said}")
+    return "\n".join(lines if reasoner.rules else lines[:-2])
+
+
+def model_json(reasoner: Reasoner) -> dict[str, object]:
+    """The same as plain data."""
+    rules = [
+        {"kind": type(rule).__name__.lower(), "name": rule.name, "says": rule.describe(), "belief": rule.degree}
+        for rule in reasoner.rules
+    ]
+    return {"variables": reasoner.world.spec, "rules": rules}
+
+
+def _variables(world: World) -> list[str]:
+    """A line for each variable; numbered ones of the same kind in a row share one."""
+    groups = [list(part) for _, part in groupby(enumerate(world.variables.items()), key=_series)]
+    shown = []
+    for part in groups:
+        (_, (first, variable)), (_, (last, _)) = part[0], part[-1]
+        shown.append((first if first == last else f"{first}..{last}", _kind(variable)))
+    width = max(len(name) for name, _ in shown)
+    return [f"  {name:<{width}}  {kind}" for name, kind in shown]
+
+
+def _series(item: tuple[int, tuple[str, Variable]]) -> tuple[object, ...]:
+    position, (name, variable) = item
+    numbered = re.fullmatch(r"(.*?)(0|[1-9]\d*)", name)
+    return (numbered[1], int(numbered[2]) - position, variable) if numbered else (name,)
+
+
+def _kind(variable: Variable) -> str:
+    if isinstance(variable, Bit):
+        return "bit"
+    if isinstance(variable, Choice):
+        return "one of " + ", ".join(variable.labels)
+    return f"from {variable.low:g} to {variable.high:g}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,212 @@
+"""Model files: hand-written .toml, and .nbr, one safetensors file that carries data and never code.
+
+The header of a .nbr file holds the model as JSON, in the same words as a .toml, with a format version and a
+checksum over all of it and the tensors. It is written to a temporary name and renamed, so a file is never half there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from nbr.errors import NbrError, suggest
+from nbr.language import span
+from nbr.reasoner import Reasoner
+from nbr.rules import Clause, Memory, Neural, Rule, layers
+from nbr.rules.base import number, text
+from nbr.world import World
+
+FORMAT = 1
+KEY = "nbr"
+KEYS = {
+    "rule": {"rule", "belief", "name"},
+    "memory": {"memory", "radius", "sharpness", "belief", "name"},
+    "network": {"network", "inputs", "belief", "name"},
+}
+
+
+def load(path: str | PathLike[str]) -> Reasoner:
+    """Read a model from a .nbr or .toml file."""
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise NbrError(f"cannot read {path}: {error.strerror or error}") from None
+    try:
+        if not content:
+            raise NbrError("the file is empty")
+        return _from_toml(content) if path.suffix.lower() == ".toml" else _from_nbr(content)
+    except NbrError as error:
+        raise NbrError(f"{path}: {error}") from None
+
+
+def save(reasoner: Reasoner, path: str | PathLike[str]) -> None:
+    """Write a model to a .nbr file."""
+    path = Path(path)
+    if path.suffix.lower() != ".nbr":
+        raise NbrError(f"a model is saved with the ending .nbr, not as {path.name!r}")
+    model, tensors = _model(reasoner)
+    header = json.dumps({"format": FORMAT, "checksum": _checksum(model, tensors), "model": model})
+    content = safetensors.torch.save(tensors, metadata={KEY: header})
+    _write(path, content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise NbrError(f"cannot write {path}: {error.strerror or error}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise NbrError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _model(reasoner: Reasoner) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    model: dict[str, Any] = {"variables": _ordered(reasoner.world), "rules": []}
+    tensors: dict[str, Tensor] = {}
+    for position, rule in enumerate(reasoner.rules):
+        spec, parts = rule.spec()
+        model["rules"].append(spec)
+        tensors.update({f"rules.{position}.{key}": part.contiguous() for key, part in parts.items()})
+    if reasoner.decoder is not None:
+        if not isinstance(reasoner.decoder, nn.Module):
+            raise NbrError("the decoder is a function of yours and cannot be saved")
+        names, parts = layers.write(reasoner.decoder)
+        model |= {"latent": _ordered(reasoner.latent), "decoder": names}
+        tensors.update({f"decoder.{key}": part.contiguous() for key, part in parts.items()})
+    return model, tensors
+
+
+def _ordered(world: World) -> list[list[object]]:
+    """Variables as pairs: their order is part of the model, and JSON objects do not promise one."""
+    return [[name, spec] for name, spec in world.spec.items()]
+
+
+def _checksum(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
+    digest = hashlib.sha256(json.dumps([FORMAT, model], sort_keys=True).encode())
+    for name in sorted(tensors):
+        tensor = tensors[name].contiguous()
+        digest.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        digest.update(tensor.view(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _from_nbr(content: bytes) -> Reasoner:
+    header, tensors = _unpack(content)
+    version = header.get("format")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise NbrError("this is not an NBR model: its header has no format version")
+    if version > FORMAT:
+        raise NbrError(f"the file has format {version}, and this version of nbr reads up to {FORMAT}: update nbr")
+    model = header.get("model")
+    if not isinstance(model, dict) or header.get("checksum") != _checksum(model, tensors):
+        raise NbrError("the file is damaged: its checksum does not fit")
+    return _reasoner(model, tensors)
+
+
+def _unpack(content: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    try:
+        length = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
+        tensors = safetensors.torch.load(content)
+        header = json.loads(metadata[KEY])
+    except (
+        safetensors.SafetensorError,
+        ValueError,
+        KeyError,
+        AttributeError,
+        TypeError,
+        RecursionError,
+        OverflowError,
+    ):
+        raise NbrError("this is not an NBR model, or it is damaged") from None
+    if not isinstance(header, dict):
+        raise NbrError("this is not an NBR model, or it is damaged")
+    return header, tensors
+
+
+def _from_toml(content: bytes) -> Reasoner:
+    try:
+        model = tomllib.loads(content.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise NbrError(f"not a TOML file: {error}") from None
+    for key in model:
+        if key not in ("variables", "rules"):
+            raise NbrError(f"unknown entry {key!r}" + suggest(key, ["variables", "rules"]))
+    if "variables" not in model:
+        raise NbrError("there is no [variables] table")
+    if not isinstance(model["variables"], dict):
+        raise NbrError("[variables] must be a table of names")
+    variables: dict[str, object] = {}
+    for key, spec in model["variables"].items():
+        for name in span(key):
+            if name in variables:
+                raise NbrError(f"variable {name!r} stands twice in [variables]")
+            variables[name] = spec
+    return _reasoner({**model, "variables": variables}, {})
+
+
+def _reasoner(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Reasoner:
+    specs = model.get("rules", [])
+    if not isinstance(specs, list):
+        raise NbrError("rules must be a list: write [[rules]] above each one")
+    rules = [_rule(position, spec, tensors) for position, spec in enumerate(specs, 1)]
+    world = World.from_spec(dict(model["variables"]))
+    if "decoder" not in model:
+        return Reasoner(world, rules)
+    decoder = layers.read(model["decoder"], _below(tensors, "decoder."))
+    return Reasoner(world, rules, latent=World.from_spec(dict(model["latent"])), decoder=decoder)
+
+
+def _rule(position: int, spec: object, tensors: Mapping[str, Tensor]) -> Rule:
+    try:
+        if not isinstance(spec, dict):
+            raise NbrError("must be a table: write [[rules]] above it")
+        kind = next((kind for kind in KEYS if kind in spec), None)
+        if kind is None:
+            raise NbrError('has no rule = "..." and no memory = {...}')
+        for key in spec:
+            if key not in KEYS[kind]:
+                raise NbrError(f"unknown entry {key!r}" + suggest(key, KEYS[kind]))
+        if "belief" not in spec:
+            raise NbrError("has no belief")
+        belief = number(spec, "belief")
+        name = text(spec, "name") if "name" in spec else None
+        if kind == "rule":
+            return Clause(text(spec, "rule"), belief, name)
+        if kind == "memory":
+            if not isinstance(spec["memory"], dict) or "radius" not in spec:
+                raise NbrError("a memory needs a table of values and a radius")
+            sharpness = number(spec, "sharpness") if "sharpness" in spec else 10.0
+            return Memory(spec["memory"], number(spec, "radius"), belief, sharpness=sharpness, name=name)
+        parts = _below(tensors, f"rules.{position - 1}.")
+        if not parts or not isinstance(spec.get("inputs"), list):
+            raise NbrError("a network can only stand in a .nbr file, with its weights and inputs")
+        return Neural(spec["inputs"], layers.read(spec["network"], parts), belief, name)
+    except NbrError as error:
+        raise NbrError(f"rule {position}: {error}") from None
+
+
+def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {key.removeprefix(prefix): part for key, part in tensors.items() if key.startswith(prefix)}

@@ -1,0 +1,62 @@
+"""Which engine takes a problem."""
+
+from __future__ import annotations
+
+from nbr.errors import NbrError
+from nbr.inference.count import Count
+from nbr.inference.few import Few
+from nbr.inference.lattice import Lattice
+from nbr.inference.point import Point
+from nbr.inference.problem import Engine, Estimate, Limits, Problem
+from nbr.inference.reduce import reduce
+from nbr.inference.sampled import Sampled
+
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Point(), Few(), Lattice(), Count(), Sampled())}
+QUICK = 0.05  # seconds that an exact answer is worth even when time is up
+ROUNDING = 1e-10  # an alternating sum is trusted where it leaves this relative error or less
+
+
+def solve(problem: Problem, engine: str, limits: Limits) -> Estimate:
+    """Bounds on every union of a problem, by the engine named or by the one that suits it."""
+    smaller = reduce(problem)
+    if engine == "auto":
+        return _auto(smaller, limits)
+    chosen = ENGINES[engine]
+    reason = chosen.unfit(smaller)
+    if reason:
+        raise NbrError(f"the engine {engine!r} does not fit: {reason}; leave the choice to 'auto'")
+    return chosen.solve(smaller, limits)
+
+
+def _auto(problem: Problem, limits: Limits) -> Estimate:
+    """Closed forms first, the cheapest that time allows; then counting; then sampling in the time left."""
+    for seconds, name in sorted(_seconds(problem)):
+        if seconds < max(limits.left, QUICK):
+            estimate = ENGINES[name].solve(problem, limits)
+            if name != "few" or _trusted(problem, estimate):
+                return estimate
+    counted = ENGINES["count"].solve(problem, limits.share(0.5))
+    if counted.exact or counted.width <= limits.tolerance:
+        return counted
+    sampled = ENGINES["sampled"].solve(problem, limits)
+    return sampled if sampled.width < counted.width else counted
+
+
+def _seconds(problem: Problem) -> list[tuple[float, str]]:
+    """Roughly how long each exact engine that fits would take."""
+    fits = [name for name in ("point", "few", "lattice") if not ENGINES[name].unfit(problem)]
+    worlds = 1 << min(problem.rules, 60)
+    subsets = sum(1 << len(problem.points(union)) for union in problem.unions) if "few" in fits else 0
+    points = sum(map(len, problem.groups))
+    cost = {
+        "point": 0.0,
+        "few": 3e-8 * subsets * (problem.rules + 1),
+        "lattice": 1e-9 * worlds * (problem.rules * len(problem.groups) + 3) + 1e-7 * points * problem.rules,
+    }
+    return [(cost[name], name) for name in fits]
+
+
+def _trusted(problem: Problem, estimate: Estimate) -> bool:
+    """Whether what inclusion-exclusion lost to cancellation is small beside the largest expectation."""
+    terms = max(1 << len(problem.points(union)) for union in problem.unions)
+    return terms * 1e-16 < ROUNDING * float(estimate.low.max())

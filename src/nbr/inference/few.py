@@ -1,0 +1,48 @@
+"""A few points, any number of rules."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from nbr.inference.point import keep
+from nbr.inference.problem import ExactEngine, Problem
+
+MOST = 16  # points: 2^16 subsets, and the alternating sum still has ten digits
+CHUNK = 1 << 22  # numbers held at a time
+
+
+class Few(ExactEngine):
+    """Inclusion-exclusion over subsets T of the points, exact for any number of rules.
+
+    max over z = sum over T of (-1)^(|T|+1) min over T, and the minimum of mu_y over points is mu_y
+    of the componentwise minimum of their grades, whose expectation is the one-point formula:
+    O(2^N K log K).
+    """
+
+    name = "few"
+
+    def unfit(self, problem: Problem) -> str | None:
+        most = max(len(problem.points(union)) for union in problem.unions)
+        return None if most <= MOST else f"it takes up to {MOST} points, and this question has {most}"
+
+    def expectation(self, grades: Tensor, beliefs: Tensor) -> Tensor:
+        *batch, points, rules = grades.shape
+        # Fix the first points outside the vectorised part when all subsets at once would not fit.
+        inner = points
+        while inner and grades[..., 0, :].numel() << inner > CHUNK:
+            inner -= 1
+        lowest = grades.new_ones((*batch, 1, rules))
+        sign = grades.new_ones(1)
+        for point in range(points - inner, points):
+            here = grades[..., point, None, :]
+            lowest = torch.cat([lowest, torch.minimum(lowest, here)], dim=-2)
+            sign = torch.cat([sign, -sign])
+        total = grades.new_zeros(batch)
+        for subset in range(1 << (points - inner)):
+            chosen = [point for point in range(points - inner) if subset >> point & 1]
+            cap = grades[..., chosen, :].amin(dim=-2, keepdim=True) if chosen else None
+            terms = keep(lowest if cap is None else torch.minimum(lowest, cap), beliefs)
+            total = total + (-1) ** len(chosen) * (terms * sign).sum(dim=-1)
+        # The empty subset stands for 1: E max = 1 - the sum over all subsets with sign (-1)^|T|.
+        return 1 - total

@@ -1,0 +1,60 @@
+"""One point at a time, in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nbr.inference.problem import ExactEngine, Problem
+
+CHUNK = 1 << 14  # grades sorted at a time: they stay in a fast cache, and torch in one thread
+
+
+def keep(grades: Tensor, beliefs: Tensor) -> Tensor:
+    """E_Y[mu_Y(z)] for points with grades of shape (..., rules): shape (...).
+
+    By the layer-cake formula, with the rules sorted by grade, r_(0) = 0 and r_(K+1) = 1,
+
+        E = sum over j = 0..K of (r_(j+1) - r_(j)) * product over i <= j of (1 - b_(i)):
+
+    mu_Y(z) reaches t exactly when no rule with a grade below t is present. O(K log K).
+
+    >>> keep(torch.tensor([0.5, 0.2]), torch.tensor([0.5, 0.0]))
+    tensor(0.7500)
+    """
+    *batch, rules = grades.shape
+    if not rules:
+        return grades.new_ones(batch)
+    rows = grades.reshape(-1, rules).split(max(1, CHUNK // rules))
+    return torch.cat([_keep_rows(chunk, beliefs) for chunk in rows]).reshape(batch)
+
+
+def _keep_rows(grades: Tensor, beliefs: Tensor) -> Tensor:
+    order = _ascending(grades)
+    ordered = grades.gather(1, order)
+    absent = (1 - beliefs)[order]
+    steps = torch.diff(ordered, dim=1, append=torch.ones_like(ordered[:, :1]))
+    return ordered[:, 0] + (steps * absent.cumprod(dim=1)).sum(dim=1)
+
+
+def _ascending(grades: Tensor) -> Tensor:
+    """The order of each row by size; numpy sorts long rows about twice as fast as torch does."""
+    if grades.device.type == "cpu":
+        return torch.from_numpy(np.argsort(grades.detach().numpy(), axis=1))
+    return grades.argsort(dim=1)
+
+
+class Point(ExactEngine):
+    """Exact for any number of rules, if every set is a single point."""
+
+    name = "point"
+
+    def unfit(self, problem: Problem) -> str | None:
+        most = max(len(problem.points(union)) for union in problem.unions)
+        return None if most <= 1 else f"it takes one point, and this question has {most}"
+
+    def expectation(self, grades: Tensor, beliefs: Tensor) -> Tensor:
+        if grades.shape[-2] == 0:
+            return grades.new_zeros(grades.shape[:-2])
+        return keep(grades[..., 0, :], beliefs)

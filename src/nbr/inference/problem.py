@@ -1,0 +1,108 @@
+"""What an engine is asked, and what it answers."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Groups of points, and the unions of groups over which a maximum is wanted.
+
+    A question has two groups, the points for and those against it, and three unions: each alone and
+    both. Engines share work among unions where they can.
+    """
+
+    groups: tuple[Tensor, ...]  # each (points, rules): grades
+    unions: tuple[tuple[int, ...], ...]
+    beliefs: Tensor  # (rules,)
+
+    @property
+    def rules(self) -> int:
+        return len(self.beliefs)
+
+    def points(self, union: Sequence[int]) -> Tensor:
+        return torch.cat([self.groups[group] for group in union])
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long an engine may take, how narrow bounds should be, and where its randomness comes from."""
+
+    deadline: float = float("inf")  # of time.monotonic()
+    tolerance: float = 1e-3
+    seed: int = 0
+
+    @classmethod
+    def within(cls, seconds: float, tolerance: float = 1e-3, seed: int = 0) -> Limits:
+        return cls(time.monotonic() + seconds, tolerance, seed)
+
+    @property
+    def left(self) -> float:
+        return self.deadline - time.monotonic()
+
+    def share(self, fraction: float) -> Limits:
+        """The same limits with a part of the time that is left."""
+        return Limits(time.monotonic() + fraction * max(self.left, 0.0), self.tolerance, self.seed)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Proved bounds on the expectation of each union."""
+
+    low: Tensor
+    high: Tensor
+    engine: str
+    kind: str = "proved"
+
+    @property
+    def exact(self) -> bool:
+        return self.kind == "proved" and bool(torch.equal(self.low, self.high))
+
+    def bounds(self, union: int) -> Interval:
+        return float(self.low[union]), float(self.high[union])
+
+    @property
+    def width(self) -> float:
+        """The widest ratio to the largest union, which is what questions ask for."""
+        whole = int(self.high.argmax())
+        ratios = [self.ratio(union, whole) for union in range(len(self.high))]
+        return max(high - low for low, high in ratios)
+
+    def ratio(self, union: int, of: int) -> Interval:
+        """Bounds on E_union / E_of, where `of` contains `union`."""
+        (low, high), (least, most) = self.bounds(union), self.bounds(of)
+        return (low / most if most > 0 else 0.0), (min(high / least, 1.0) if least > 0 else 1.0)
+
+
+class Engine(ABC):
+    """One way to compute expectations. `unfit` says why it cannot take a problem, in words for a user."""
+
+    name: str
+
+    @abstractmethod
+    def unfit(self, problem: Problem) -> str | None: ...
+
+    @abstractmethod
+    def solve(self, problem: Problem, limits: Limits) -> Estimate: ...
+
+
+class ExactEngine(Engine):
+    """An engine with a closed, differentiable expression for the expectation over one set of points."""
+
+    @abstractmethod
+    def expectation(self, grades: Tensor, beliefs: Tensor) -> Tensor:
+        """E max over the points, for grades of shape (..., points, rules): shape (...)."""
+
+    def solve(self, problem: Problem, limits: Limits) -> Estimate:
+        values = [self.expectation(problem.points(union), problem.beliefs) for union in problem.unions]
+        value = torch.stack(values).clamp(0, 1)
+        return Estimate(value, value, self.name)

@@ -1,0 +1,228 @@
+"""Statements about a point, as small trees that can be printed and evaluated, never run as code."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from nbr.errors import NbrError
+from nbr.world import Choice, Real, World
+
+COMPARE: dict[str, Callable[[Tensor, float], Tensor]] = {
+    "=": lambda column, value: column == value,
+    "!=": lambda column, value: column != value,
+    ">=": lambda column, value: column >= value,
+    "<=": lambda column, value: column <= value,
+    ">": lambda column, value: column > value,
+    "<": lambda column, value: column < value,
+}
+PLAIN = re.compile(r"[^\W\d]\w*(\.\w+)*\Z")
+NUMBER = re.compile(r"[-+]?(\d+(\.\d+)?|\.\d+)([eE][-+]?\d+)?\Z")
+KEYWORDS = {"and", "or", "not", "in", "true", "false"}
+
+
+def quoted(word: str) -> str:
+    """A name or label as it must be written."""
+    return word if PLAIN.match(word) and word.lower() not in KEYWORDS else f'"{word}"'
+
+
+class Expression(ABC):
+    """A set of points: those at which it holds."""
+
+    rank: int = 9  # how tightly its own sign binds; a part that binds less tightly is printed in brackets
+
+    @abstractmethod
+    def holds(self, world: World, points: Tensor) -> Tensor:
+        """Whether it is true, as booleans of shape (points,)."""
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return ()
+
+    @property
+    def depth(self) -> int:
+        return 1 + max((part.depth for part in self.parts), default=0)
+
+    def atoms(self) -> Iterator[Atom]:
+        for part in self.parts:
+            yield from part.atoms()
+
+    def names(self) -> frozenset[str]:
+        """The variables it reads."""
+        return frozenset(atom.name for atom in self.atoms())
+
+    def check(self, world: World) -> None:
+        """Raise an error if a name or a value is not of this world."""
+        for atom in self.atoms():
+            atom.check(world)
+
+    def cuts(self, world: World) -> dict[str, set[float]]:
+        """The numbers that reals are compared with: between them its truth does not change."""
+        found: dict[str, set[float]] = {}
+        for atom in self.atoms():
+            if isinstance(world.variables[atom.name], Real):
+                found.setdefault(atom.name, set()).update(atom.codes(world))
+        return found
+
+    def _wrap(self, part: Expression) -> str:
+        return str(part) if part.rank > self.rank else f"({part})"
+
+
+@dataclass(frozen=True)
+class Atom(Expression):
+    """One variable against some values; without values, a bit that is 1."""
+
+    name: str
+    operator: str = ""
+    values: tuple[str, ...] = ()
+    at: int = field(default=0, compare=False)  # where it starts in what the user wrote
+
+    def atoms(self) -> Iterator[Atom]:
+        yield self
+
+    def codes(self, world: World) -> list[float]:
+        return [world.code(self.name, value) for value in self.values or ("1",)]
+
+    def check(self, world: World) -> None:
+        try:
+            world.column(self.name)
+            variable = world.variables[self.name]
+            if isinstance(variable, Choice) and self.operator not in ("=", "!=", "in"):
+                raise NbrError(f"{self.name!r} is a choice: say {self.name}={quoted(variable.labels[0])} or use 'in'")
+            if isinstance(variable, Real) and not self.operator:
+                raise NbrError(f"{self.name!r} is a number: compare it, as in {self.name}>={variable.low:g}")
+            self.codes(world)
+        except NbrError as error:
+            raise NbrError(f"{error} (at character {self.at + 1})") from None
+
+    def holds(self, world: World, points: Tensor) -> Tensor:
+        column = points[:, world.column(self.name)]
+        codes = self.codes(world)
+        if self.operator == "in":
+            return torch.stack([column == code for code in codes]).any(dim=0)
+        return COMPARE[self.operator or "="](column, codes[0])
+
+    def __str__(self) -> str:
+        words = [value if NUMBER.match(value) else quoted(value) for value in self.values]
+        if self.operator == "in":
+            return f"{quoted(self.name)} in {{{', '.join(words)}}}"
+        return quoted(self.name) + self.operator + "".join(words)
+
+
+@dataclass(frozen=True)
+class Constant(Expression):
+    value: bool
+
+    def holds(self, world: World, points: Tensor) -> Tensor:
+        return torch.full(points.shape[:1], self.value, device=points.device)
+
+    def __str__(self) -> str:
+        return "true" if self.value else "false"
+
+
+@dataclass(frozen=True)
+class Not(Expression):
+    part: Expression
+    rank = 8
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.part,)
+
+    def holds(self, world: World, points: Tensor) -> Tensor:
+        return ~self.part.holds(world, points)
+
+    def __str__(self) -> str:
+        return "~" + (str(self.part) if self.part.rank >= self.rank else f"({self.part})")
+
+
+@dataclass(frozen=True)
+class _Several(Expression):
+    several: tuple[Expression, ...]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.several
+
+    def truths(self, world: World, points: Tensor) -> Tensor:
+        return torch.stack([part.holds(world, points) for part in self.several])
+
+
+class And(_Several):
+    rank = 7
+
+    def holds(self, world: World, points: Tensor) -> Tensor:
+        return self.truths(world, points).all(dim=0)
+
+    def __str__(self) -> str:
+        return " & ".join(self._wrap(part) for part in self.parts)
+
+
+class Or(_Several):
+    rank = 6
+
+    def holds(self, world: World, points: Tensor) -> Tensor:
+        return self.truths(world, points).any(dim=0)
+
+    def __str__(self) -> str:
+        return " | ".join(self._wrap(part) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Implies(Expression):
+    premise: Expression
+    conclusion: Expression
+    rank = 5
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.premise, self.conclusion)
+
+    def holds(self, world: World, points: Tensor) -> Tensor:
+        return ~self.premise.holds(world, points) | self.conclusion.holds(world, points)
+
+    def __str__(self) -> str:
+        chained = self.conclusion.rank >= self.rank
+        return f"{self._wrap(self.premise)} -> {self.conclusion if chained else self._wrap(self.conclusion)}"
+
+
+class Iff(_Several):
+    rank = 4
+
+    def holds(self, world: World, points: Tensor) -> Tensor:
+        # a <-> b <-> c reads from the left, and equivalence is associative: true when the number
+        # of false parts is even.
+        return (~self.truths(world, points)).sum(dim=0) % 2 == 0
+
+    def __str__(self) -> str:
+        return " <-> ".join(self._wrap(part) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Count(_Several):
+    """How many of several statements hold, compared with a number."""
+
+    operator: str
+    number: float
+
+    def holds(self, world: World, points: Tensor) -> Tensor:
+        return COMPARE[self.operator](self.truths(world, points).sum(dim=0), self.number)
+
+    def __str__(self) -> str:
+        number = int(self.number) if self.number.is_integer() else self.number
+        return f"count({', '.join(map(str, self.parts))}){self.operator}{number}"
+
+
+class Majority(_Several):
+    """More than half of several statements hold."""
+
+    def holds(self, world: World, points: Tensor) -> Tensor:
+        return 2 * self.truths(world, points).sum(dim=0) > len(self.parts)
+
+    def __str__(self) -> str:
+        return f"majority({', '.join(map(str, self.parts))})"

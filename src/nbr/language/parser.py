@@ -1,0 +1,189 @@
+"""From text to an expression, with errors that point at the character."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import NoReturn
+
+from lark import Lark, Token, Transformer, UnexpectedInput, v_args
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
+
+from nbr.errors import NbrError, suggest
+from nbr.language import expressions as ex
+
+LONGEST = 20_000
+DEEPEST = 60
+NUMBERED = re.compile(r"(.*?)(\d+)\Z", re.DOTALL)
+GROUPS: dict[str, Callable[[tuple[ex.Expression, ...]], ex.Expression]]
+GROUPS = {"majority": ex.Majority, "any": ex.Or, "all": ex.And}
+TURNED = {"=": "=", "!=": "!=", ">=": "<=", "<=": ">=", ">": "<", "<": ">"}
+
+
+def parse(text: str) -> ex.Expression:
+    """Read a sentence of the query language.
+
+    >>> print(parse("x0, x1..x3=0"))
+    x0 & x1=0 & x2=0 & x3=0
+    >>> print(parse("rain -> grass in {wet, soaked}"))
+    rain -> grass in {wet, soaked}
+    """
+    if not isinstance(text, str):
+        raise NbrError(f"a question is text in the query language, not {type(text).__name__}")
+    if not text.strip():
+        raise NbrError("the question is empty; write for example: x5 & ~x6")
+    if len(text) > LONGEST:
+        raise NbrError(f"the question is longer than {LONGEST} characters")
+    try:
+        return _lark().parse(text)  # type: ignore[return-value]
+    except VisitError as error:
+        if isinstance(error.orig_exc, NbrError):
+            raise NbrError(f"{error.orig_exc} in {_short(text)}") from None
+        raise
+    except UnexpectedInput as error:
+        _explain(text, error)
+
+
+@cache
+def _lark() -> Lark:
+    grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", transformer=_Build(), propagate_positions=True)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return repr(line if len(line) <= 60 else line[:57] + "...")
+
+
+def _explain(text: str, error: UnexpectedInput) -> NoReturn:
+    balance = text.count("(") - text.count(")")
+    at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+    if at_end:
+        what = "a ')' is missing" if balance > 0 else "something is missing"
+        raise NbrError(f"{what} at the end of {_short(text)}")
+    at = (error.pos_in_stream or 0) + 1
+    found = str(error.token) if isinstance(error, UnexpectedToken) else text[at - 1]
+    if isinstance(error, UnexpectedCharacters | UnexpectedToken) and found == ")" and balance < 0:
+        raise NbrError(f"a ')' too many at character {at} of {_short(text)}")
+    raise NbrError(f"cannot read {found!r} at character {at} of {_short(text)}")
+
+
+class _Spread(list[ex.Expression]):
+    """What a span of names stands for, before its surroundings say how the parts belong together."""
+
+
+Item = ex.Expression | _Spread
+
+
+def _one(item: Item) -> ex.Expression:
+    if isinstance(item, _Spread):
+        return item[0] if len(item) == 1 else ex.And(tuple(item))
+    return item
+
+
+def _shallow(expression: ex.Expression) -> ex.Expression:
+    if expression.depth > DEEPEST:
+        raise NbrError(f"brackets and signs are nested more than {DEEPEST} deep")
+    return expression
+
+
+def _word(token: Token) -> str:
+    return token[1:-1] if token.type == "QUOTED" else str(token)
+
+
+def _sign(token: Token) -> str:
+    return "=" if token == "==" else str(token)
+
+
+@v_args(inline=True)
+class _Build(Transformer[Token, ex.Expression]):
+    """Builds expressions bottom up while lark parses."""
+
+    def start(self, statement: Item) -> ex.Expression:
+        return _one(statement)
+
+    bracket = start
+
+    def conjunction(self, *parts: Item) -> ex.Expression:
+        return _shallow(ex.And(self.arguments(*parts)))
+
+    def disjunction(self, *parts: Item) -> ex.Expression:
+        return _shallow(ex.Or(tuple(map(_one, parts))))
+
+    def equivalence(self, *parts: Item) -> ex.Expression:
+        return _shallow(ex.Iff(tuple(map(_one, parts))))
+
+    def implication(self, premise: Item, conclusion: Item) -> ex.Expression:
+        return _shallow(ex.Implies(_one(premise), _one(conclusion)))
+
+    def negation(self, part: Item) -> ex.Expression:
+        return _shallow(ex.Not(_one(part)))
+
+    def yes(self) -> ex.Expression:
+        return ex.Constant(True)
+
+    def no(self) -> ex.Expression:
+        return ex.Constant(False)
+
+    def arguments(self, *items: Item) -> tuple[ex.Expression, ...]:
+        return tuple(part for item in items for part in (item if isinstance(item, _Spread) else [item]))
+
+    def group(self, function: Token, parts: tuple[ex.Expression, ...]) -> ex.Expression:
+        if _function(function) == "count":
+            at = (function.start_pos or 0) + 1
+            raise NbrError(f"count(...) must be compared with a number, as in count(...)>=2, at character {at}")
+        return _shallow(GROUPS[function.lower()](parts))
+
+    def count(self, function: Token, parts: tuple[ex.Expression, ...], operator: Token, number: Token) -> ex.Expression:
+        if _function(function) != "count":
+            at = (operator.start_pos or 0) + 1
+            raise NbrError(f"only count(...) can be compared with a number, at character {at}")
+        return _shallow(ex.Count(parts, _sign(operator), float(number)))
+
+    def turned(self, number: Token, operator: Token, name: Token) -> ex.Expression:
+        return ex.Atom(_word(name), TURNED[_sign(operator)], (str(number),), name.start_pos or 0)
+
+    def between(self, low: Token, first: Token, name: Token, second: Token, high: Token) -> ex.Expression:
+        right = ex.Atom(_word(name), _sign(second), (str(high),), name.start_pos or 0)
+        return ex.And((self.turned(low, first, name), right))
+
+    def span(self, first: Token, last: Token | None) -> list[tuple[str, int]]:
+        names = span(f"{first}..{last}") if last else [_word(first)]
+        return [(name, first.start_pos or 0) for name in names]
+
+    def bare(self, span: list[tuple[str, int]]) -> _Spread:
+        return _Spread(ex.Atom(name, at=at) for name, at in span)
+
+    def compare(self, span: list[tuple[str, int]], operator: Token, value: Token) -> _Spread:
+        return _Spread(ex.Atom(name, _sign(operator), (_word(value),), at) for name, at in span)
+
+    def member(self, span: list[tuple[str, int]], *values: Token) -> _Spread:
+        return _Spread(ex.Atom(name, "in", tuple(map(_word, values)), at) for name, at in span)
+
+
+def _function(token: Token) -> str:
+    name, known = token.lower(), (*GROUPS, "count")
+    if name not in known:
+        at = (token.start_pos or 0) + 1
+        raise NbrError(f"unknown function {str(token)!r} at character {at}" + suggest(name, known))
+    return name
+
+
+def span(name: str) -> list[str]:
+    """The names that a range such as x1..x4 stands for; another name stands for itself. Leading zeros are kept.
+
+    >>> span("x08..x10"), span("rain")
+    (['x08', 'x09', 'x10'], ['rain'])
+    """
+    first, dots, last = name.partition("..")
+    if not dots:
+        return [name]
+    start, end = NUMBERED.match(first), NUMBERED.match(last)
+    if not start or not end or start[1] != end[1] or int(start[2]) > int(end[2]):
+        raise NbrError(f"{name} is not a range such as x1..x4")
+    if int(end[2]) - int(start[2]) >= LONGEST:
+        raise NbrError(f"{name} names more than {LONGEST} variables")
+    width = len(start[2]) if start[2].startswith("0") else 0
+    return [f"{start[1]}{number:0{width}d}" for number in range(int(start[2]), int(end[2]) + 1)]

@@ -1,0 +1,82 @@
+"""The basic probability assignment itself, for models small enough to list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from nbr.cells import cells
+from nbr.errors import NbrError
+from nbr.inference.lattice import best
+from nbr.world import Real
+
+if TYPE_CHECKING:
+    from nbr.reasoner import Reasoner
+
+RULES = 16
+LISTED = 1 << 24  # memberships of all points in all worlds
+
+
+@dataclass(frozen=True)
+class FocalSet:
+    """A fuzzy set that carries mass: the membership of each point, with a highest grade of 1."""
+
+    points: Tensor  # (points, variables)
+    grades: Tensor  # (points,)
+    mass: float
+
+
+def of_worlds(reasoner: Reasoner) -> Tensor:
+    """p(y) max mu_y / E max mu_Y for every world y."""
+    _, grades = _listed(reasoner)
+    return _share(_probabilities(reasoner.beliefs) * best(grades))
+
+
+def of_sets(reasoner: Reasoner) -> list[FocalSet]:
+    """The scaled intersections S'_y, equal ones together, by descending mass."""
+    points, grades = _listed(reasoner)
+    if len(points) << len(reasoner.rules) > LISTED:
+        raise NbrError(f"{len(points)} points in {1 << len(reasoner.rules)} worlds are too many to list")
+    shapes = torch.ones(1, len(points), dtype=torch.float64)
+    for rule in range(grades.shape[1]):
+        shapes = torch.cat([shapes, torch.minimum(shapes, grades[:, rule])])
+    heights = shapes.amax(dim=1)
+    mass = _share(_probabilities(reasoner.beliefs) * heights)
+    focal = mass > 0
+    scaled, member = torch.unique(shapes[focal] / heights[focal, None], dim=0, return_inverse=True)
+    summed = torch.zeros(len(scaled), dtype=torch.float64).index_add(0, member, mass[focal])
+    order = summed.argsort(descending=True, stable=True)
+    return [FocalSet(points, scaled[i], float(summed[i])) for i in order.tolist()]
+
+
+def _listed(reasoner: Reasoner) -> tuple[Tensor, Tensor]:
+    world = reasoner.latent
+    if len(reasoner.rules) > RULES:
+        raise NbrError(f"masses are listed for up to {RULES} rules; this model has {len(reasoner.rules)}")
+    reals = [name for name, variable in world.variables.items() if isinstance(variable, Real)]
+    if reals:
+        raise NbrError(f"masses are listed for finite worlds; {reals[0]!r} is a number")
+    listing = cells(world, world.names, {}, (), 1)
+    if listing.count > LISTED:
+        raise NbrError(f"the world has {listing.count} points, too many to list")
+    points = torch.cat([chunk for chunk, _ in listing.chunks()])
+    with torch.no_grad():
+        return points, reasoner.grades(points)
+
+
+def _probabilities(beliefs: Tensor) -> Tensor:
+    """p(y) for every world, section 2.1."""
+    chance = beliefs.new_ones(1)
+    for belief in beliefs.detach():
+        chance = torch.cat([chance * (1 - belief), chance * belief])
+    return chance
+
+
+def _share(weights: Tensor) -> Tensor:
+    total = weights.sum()
+    if total == 0:
+        raise NbrError("the rules that must hold (belief 1) contradict each other: there is no mass to share")
+    return weights / total

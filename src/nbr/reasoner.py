@@ -1,0 +1,126 @@
+"""The belief function: a world, rules over it, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from os import PathLike
+
+import torch
+from torch import Tensor, nn
+
+from nbr import asking, masses
+from nbr.answer import Answer
+from nbr.errors import NbrError
+from nbr.language import Expression
+from nbr.rules import Rule, layers
+from nbr.world import World
+
+Decoder = Callable[[Tensor], Tensor]
+Proposition = str | Expression | Rule | Callable[[Tensor], Tensor]
+
+
+class Reasoner:
+    """K rules over a world; together they specify a Dempster-Shafer belief function.
+
+    With a decoder F the rules speak of the points of a `latent` world, and F gives the point of the
+    world that is observed; questions are about what is observed. Without one they are the same.
+
+    >>> from nbr import Clause
+    >>> r = Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)])
+    >>> print(r.ask("x1", given="x0"))
+    x1 | x0: [0.9000, 1.0000], conflict 0.0000 (exact)
+    """
+
+    def __init__(
+        self,
+        world: World,
+        rules: Iterable[Rule] = (),
+        *,
+        latent: World | None = None,
+        decoder: Decoder | None = None,
+    ) -> None:
+        if not isinstance(world, World):
+            raise NbrError(f"a reasoner needs a World first, not {type(world).__name__}")
+        if (latent is None) != (decoder is None):
+            raise NbrError("a decoder needs the latent world it reads from: give latent= and decoder= together")
+        self.world = world
+        self.latent = world if latent is None else latent
+        self.decoder = decoder
+        self.rules = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(rules, 1))
+
+    @property
+    def beliefs(self) -> Tensor:
+        """The belief of each rule, shape (rules,)."""
+        numbers = [torch.as_tensor(rule.belief, dtype=torch.float64) for rule in self.rules]
+        return torch.stack(numbers) if numbers else torch.zeros(0, dtype=torch.float64)
+
+    def grades(self, points: Tensor) -> Tensor:
+        """R(z): the grade of each point in each rule, shape (points, rules)."""
+        columns = [rule.grades(points) for rule in self.rules]
+        return torch.stack(columns, dim=1) if columns else points.new_zeros(len(points), 0)
+
+    def observe(self, points: Tensor) -> Tensor:
+        """F(z): what is observed at points of the latent world."""
+        if self.decoder is None:
+            return points
+        decoder = self.decoder
+        observed = layers.run(decoder, points) if isinstance(decoder, nn.Module) else decoder(points)
+        if observed.shape != (len(points), len(self.world)):
+            shape = tuple(observed.shape)
+            raise NbrError(f"the decoder gave shape {shape} for {len(points)} points of {len(self.world)} variables")
+        return self.world.snap(observed)
+
+    def ask(
+        self,
+        question: Proposition,
+        given: Proposition | None = None,
+        *,
+        engine: str = "auto",
+        budget: float = 10.0,
+        tolerance: float = 1e-3,
+        grid: int = 32,
+        seed: int = 0,
+    ) -> Answer:
+        """Conditional belief and plausibility of a question, equations (6) to (8) of the paper.
+
+        Question and condition are text in the query language, or fuzzy sets: a rule whose belief is
+        ignored, or a function from points to grades. `budget` is in seconds. Where an exact answer is not to be
+        had in that time, the answer has bounds, as narrow as `tolerance` if the time allows. Along reals that
+        networks or functions read, a grid of `grid` pieces is laid.
+        """
+        ways = asking.Ways(engine, budget, tolerance, grid, seed)
+        return asking.ask(self, question, given, ways)
+
+    def world_masses(self) -> Tensor:
+        """The mass of each of the 2^K worlds, equation (5); bit i of the index tells whether rule i is present."""
+        return masses.of_worlds(self)
+
+    def focal_sets(self) -> list[masses.FocalSet]:
+        """The fuzzy sets with a mass, equations (1) and (4): worlds with the same intersection add up."""
+        return masses.of_sets(self)
+
+    def __and__(self, other: Reasoner) -> Reasoner:
+        """Two independent bodies of knowledge as one, over the union of their worlds."""
+        if not isinstance(other, Reasoner):
+            return NotImplemented
+        if self.decoder is not None or other.decoder is not None:
+            raise NbrError("models with a decoder cannot be combined: their latent worlds differ")
+        return Reasoner(self.world | other.world, (*self.rules, *other.rules))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a .nbr file; a rule that is an arbitrary function cannot be saved, and the error says which."""
+        from nbr import files
+
+        files.save(self, path)
+
+    def __repr__(self) -> str:
+        return f"Reasoner({len(self.world)} variables, {len(self.rules)} rules)"
+
+
+def _bound(position: int, rule: Rule, world: World) -> Rule:
+    if not isinstance(rule, Rule):
+        raise NbrError(f"rule {position} is {rule!r}; write Clause(text, belief) or another kind of rule")
+    try:
+        return rule.bind(world)
+    except NbrError as error:
+        raise NbrError(f"rule {position}: {error}") from None

@@ -1,0 +1,149 @@
+"""The grades of every cell in which a condition can hold: what a question is answered from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from nbr.cells import Cells, cells
+from nbr.inference import Limits
+from nbr.inference.reduce import crisp, distinct_crisp
+from nbr.language import Expression
+from nbr.language.expressions import And
+from nbr.rules import Rule
+from nbr.world import World
+
+if TYPE_CHECKING:
+    from nbr.reasoner import Reasoner
+
+LISTED = 1 << 26  # cells; a larger world is probed at random
+HELD = 1 << 27  # grades kept in memory
+
+Set = Expression | Rule
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Each row is a cell that meets the condition; cells alike in all columns share one."""
+
+    grades: Tensor  # (rows, rules): at a point of the cell
+    most: Tensor  # the same, the most it can be within the cell
+    member: Tensor  # (rows,): how far the point is in the proposition
+    member_least: Tensor
+    member_most: Tensor
+    points: int  # how many cells they stand for
+    complete: bool  # whether these are all that meet the condition
+
+    @property
+    def tight(self) -> bool:
+        return (
+            self.complete and torch.equal(self.grades, self.most) and torch.equal(self.member_least, self.member_most)
+        )
+
+
+def collect(
+    reasoner: Reasoner, proposition: Set, condition: Set | None, *, grid: int, seed: int, limits: Limits
+) -> Rows:
+    """List the cells of the world, or, when there are too many for the time, some of them at random."""
+    listing = _cells(reasoner, proposition, condition, grid)
+    fits = listing.count <= LISTED
+    search = limits.share(0.5 if fits else 0.3)
+    generator = torch.Generator().manual_seed(seed)
+    none = torch.zeros(0, len(reasoner.latent), dtype=torch.float64)
+    tables = [_table(reasoner, proposition, condition, none, none if listing.boxes else None)]
+    seen = points = held = 0
+    for chunk, radius in listing.chunks() if fits else listing.scattered(generator):
+        table = _table(reasoner, proposition, condition, chunk, radius if listing.boxes else None)
+        seen, points = seen + len(chunk), points + len(table)
+        # Where all rules are crisp, few different rows are left of millions of points.
+        tables.append(distinct_crisp(table) if crisp(table) else table)
+        held += tables[-1].numel()
+        if search.left <= 0 or held > HELD:
+            break
+    # What a decoder does between the points of a grid is not known.
+    complete = fits and seen == listing.count and not (reasoner.decoder and listing.boxes)
+    rules = len(reasoner.rules) + isinstance(condition, Rule)
+    return _rows(torch.cat(tables), rules, points, complete)
+
+
+def _rows(table: Tensor, rules: int, points: int, complete: bool) -> Rows:
+    grades, member = table[:, :rules], table[:, rules]
+    if table.shape[1] == rules + 1:
+        return Rows(grades, grades, member, member, member, points, complete)
+    least, most = table[:, rules + 1], table[:, rules + 2]
+    return Rows(grades, table[:, rules + 3 :], member, least, most, points, complete)
+
+
+def _table(
+    reasoner: Reasoner, proposition: Set, condition: Set | None, points: Tensor, radius: Tensor | None
+) -> Tensor:
+    """A row for each point that meets the condition: grades and membership, and, within boxes, their bounds."""
+    observed = reasoner.observe(points)
+    if isinstance(condition, Expression):
+        inside = condition.holds(reasoner.world, observed)
+        points, observed = points[inside], observed[inside]
+        radius = None if radius is None else radius[inside]
+    rules = [(rule, points) for rule in reasoner.rules]
+    if isinstance(condition, Rule):
+        rules.append((condition, observed))
+    columns = [rule.grades(at) for rule, at in rules]
+    if isinstance(proposition, Rule):
+        columns.append(proposition.grades(observed))
+    else:
+        columns.append(proposition.holds(reasoner.world, observed).to(points.dtype))
+    if radius is not None:
+        member = columns[-1]
+        low, high = proposition.bounds(observed, radius) if isinstance(proposition, Rule) else (member, member)
+        columns += [low.minimum(member), high.maximum(member)]
+        most = [rule.bounds(at, radius)[1] for rule, at in rules]
+        columns += [high.maximum(column) for high, column in zip(most, columns[: len(rules)], strict=True)]
+    return torch.stack(columns, dim=1)
+
+
+def _cells(reasoner: Reasoner, proposition: Set, condition: Set | None, grid: int) -> Cells:
+    world = reasoner.latent
+    if reasoner.decoder is not None:
+        return cells(world, world.names, {}, world.names, grid)
+    asked = [part for part in (proposition, condition) if part is not None]
+    read: set[str] = set()
+    smooth: set[str] = set()
+    cuts: dict[str, set[float]] = {}
+    for part in (*reasoner.rules, *asked):
+        if isinstance(part, Rule):
+            read.update(part.inputs)
+            smooth.update(part.smooth)
+            found = part.cuts()
+        else:
+            read.update(part.names())
+            found = part.cuts(world)
+        for name, numbers in found.items():
+            cuts.setdefault(name, set()).update(numbers)
+    whole = cells(world, read, cuts, smooth, grid)
+    return _restricted(whole, world, condition) if isinstance(condition, Expression) else whole
+
+
+def _restricted(whole: Cells, world: World, condition: Expression) -> Cells:
+    """Only the values that each part of the condition about a single variable allows."""
+    centres, radii = list(whole.centres), list(whole.radii)
+    for part in _conjuncts(condition):
+        names = part.names()
+        if len(names) != 1:
+            continue
+        column = world.column(next(iter(names)))
+        probe = torch.zeros(len(centres[column]), len(world), dtype=torch.float64)
+        probe[:, column] = centres[column]
+        allowed = part.holds(world, probe)
+        centres[column], radii[column] = centres[column][allowed], radii[column][allowed]
+    return Cells(tuple(centres), tuple(radii))
+
+
+def _conjuncts(condition: Expression) -> Iterator[Expression]:
+    if isinstance(condition, And):
+        for part in condition.parts:
+            yield from _conjuncts(part)
+    else:
+        yield condition

@@ -1,0 +1,9 @@
+"""Fuzzy sets with a degree of belief: clauses, networks, functions and memories, one file each."""
+
+from nbr.rules.base import Rule
+from nbr.rules.clause import Clause
+from nbr.rules.fuzzy import Fuzzy
+from nbr.rules.memory import Memory
+from nbr.rules.neural import Neural
+
+__all__ = ["Clause", "Fuzzy", "Memory", "Neural", "Rule"]

@@ -1,0 +1,120 @@
+"""What every rule is: grades in [0, 1] over points, and a belief."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from nbr.errors import NbrError
+from nbr.world import Real, World
+
+
+class Rule(ABC):
+    """A fuzzy set over points, and how much it is believed.
+
+    A rule is written without a world and bound to one by the reasoner that takes it; `grades` needs
+    a bound rule. A subclass says which variables it reads, gives grades, and, if it can be saved,
+    a `spec`.
+    """
+
+    def __init__(self, belief: float | Tensor, name: str | None = None) -> None:
+        self.belief = belief
+        self.name = name
+        if not 0.0 <= self.degree <= 1.0:
+            raise NbrError(f"a belief is a number from 0 to 1, not {self.degree:g}")
+        self._world: World | None = None
+
+    @property
+    def degree(self) -> float:
+        """The belief as a plain number; while it is learned, `belief` is a tensor."""
+        return self.belief.item() if isinstance(self.belief, Tensor) else float(self.belief)
+
+    @property
+    def world(self) -> World:
+        if self._world is None:
+            raise NbrError("this rule has no world yet: put it into a Reasoner, or call rule.bind(world)")
+        return self._world
+
+    def bind(self, world: World) -> Self:
+        """The same rule, in a world that has all it names."""
+        bound = copy.copy(self)
+        bound._world = world
+        bound._check()
+        return bound
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[str, ...]:
+        """The variables it reads."""
+
+    @abstractmethod
+    def grades(self, points: Tensor) -> Tensor:
+        """The membership of each point, shape (points,), in [0, 1]."""
+
+    def bounds(self, points: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
+        """Proved bounds on the grades within boxes: points -+ radius, both of shape (points, variables).
+
+        Where no real that it reads varies, the grade itself; otherwise all that is known of a rule
+        is that grades lie between 0 and 1.
+        """
+        grades = self.grades(points)
+        fixed = self._fixed(radius)
+        return torch.where(fixed, grades, 0.0), torch.where(fixed, grades, 1.0)
+
+    def cuts(self) -> dict[str, set[float]]:
+        """Numbers at which its grades jump as a real grows; a grid must not step over them."""
+        return {}
+
+    @property
+    def smooth(self) -> tuple[str, ...]:
+        """The reals along which its grades change between cuts, so that asking needs a grid."""
+        return tuple(name for name in self.inputs if isinstance(self.world.variables[name], Real))
+
+    def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
+        """The rule as plain data and tensors, for a file."""
+        raise NbrError(f"the rule {self} is a function of yours and cannot be saved")
+
+    def _check(self) -> None:
+        for name in self.inputs:
+            self.world.column(name)
+
+    def _fixed(self, radius: Tensor) -> Tensor:
+        columns = [self.world.column(name) for name in self.smooth]
+        return (radius[:, columns] == 0).all(dim=1)
+
+    def _common_spec(self) -> dict[str, object]:
+        named = {"name": self.name} if self.name else {}
+        return {**named, "belief": self.degree}
+
+    def __str__(self) -> str:
+        return self.name or self.describe()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.describe()!r}, belief={self.degree:g})"
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The rule in a few words."""
+
+
+def listed(names: Iterable[str] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def text(spec: Mapping[str, object], key: str) -> str:
+    value = spec[key]
+    if not isinstance(value, str):
+        raise NbrError(f"{key!r} must be text, not {value!r}")
+    return value
+
+
+def number(spec: Mapping[str, object], key: str) -> float:
+    value = spec[key]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise NbrError(f"{key!r} must be a number, not {value!r}")
+    return float(value)

@@ -1,0 +1,54 @@
+"""A statement of the query language as a rule: a classical set."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from nbr.errors import NbrError
+from nbr.language import parse
+from nbr.rules.base import Rule
+
+
+class Clause(Rule):
+    """Grade 1 where the statement holds, 0 elsewhere.
+
+    >>> import torch, nbr
+    >>> rule = Clause("x0 -> x1", belief=0.9).bind(nbr.World.bits(2))
+    >>> rule.grades(torch.tensor([[1.0, 0.0], [1.0, 1.0]]))
+    tensor([0., 1.])
+    """
+
+    def __init__(self, text: str, belief: float | Tensor, name: str | None = None) -> None:
+        super().__init__(belief, name)
+        self.text = text
+        self.expression = parse(text)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(sorted(self.expression.names()))
+
+    @property
+    def smooth(self) -> tuple[str, ...]:
+        return ()
+
+    def cuts(self) -> dict[str, set[float]]:
+        return self.expression.cuts(self.world)
+
+    def grades(self, points: Tensor) -> Tensor:
+        return self.expression.holds(self.world, points).to(points.dtype)
+
+    def bounds(self, points: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
+        grades = self.grades(points)
+        return grades, grades
+
+    def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
+        return {"rule": self.text, **self._common_spec()}, {}
+
+    def _check(self) -> None:
+        try:
+            self.expression.check(self.world)
+        except NbrError as error:
+            raise NbrError(f"{error} in {self.text!r}") from None
+
+    def describe(self) -> str:
+        return " ".join(self.text.split())

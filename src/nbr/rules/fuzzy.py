@@ -1,0 +1,75 @@
+"""Any function of points as a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import torch
+from torch import Tensor
+
+from nbr.errors import NbrError
+from nbr.rules.base import Rule, listed
+from nbr.world import World
+
+
+class Fuzzy(Rule):
+    """A membership function: takes points, shape (points, inputs), and gives grades, shape (points,).
+
+    Without `inputs` it sees every variable, in the order of the world. `lipschitz` promises that the
+    grade changes by at most that much for each unit that a real moves; with it, answers over reals
+    get narrow bounds.
+
+    >>> warm = Fuzzy(lambda t: (t[:, 0] / 40).clamp(0, 1), 0.8, inputs="temperature", lipschitz=1 / 40)
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Tensor], Tensor],
+        belief: float | Tensor = 1.0,
+        *,
+        inputs: Iterable[str] | str | None = None,
+        lipschitz: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(belief, name)
+        if not callable(function):
+            raise NbrError(f"a fuzzy rule needs a function of points, not {function!r}")
+        self.function = function
+        self.lipschitz = lipschitz
+        self._inputs = None if inputs is None else listed(inputs)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.world.names if self._inputs is None else self._inputs
+
+    def bind(self, world: World) -> Fuzzy:
+        """A bound rule keeps the variables it saw first, however the world grows."""
+        bound = super().bind(world)
+        bound._inputs = self._inputs if self._inputs is not None else (self._world or world).names
+        return bound
+
+    def grades(self, points: Tensor) -> Tensor:
+        if self._inputs is not None:
+            points = points[:, [self.world.column(name) for name in self._inputs]]
+        grades = torch.as_tensor(self.function(points), dtype=points.dtype)
+        if grades.ndim == 2 and grades.shape[1] == 1:
+            grades = grades[:, 0]
+        if grades.shape != points.shape[:1]:
+            raise NbrError(
+                f"the rule {self} gave grades of shape {tuple(grades.shape)} for {len(points)} points; "
+                f"it must give ({len(points)},)"
+            )
+        if not bool(((grades >= 0) & (grades <= 1)).all()):
+            raise NbrError(f"the rule {self} gave a grade that is not a number from 0 to 1")
+        return grades
+
+    def bounds(self, points: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
+        if self.lipschitz is None:
+            return super().bounds(points, radius)
+        columns = [self.world.column(name) for name in self.smooth]
+        slack = self.lipschitz * radius[:, columns].sum(dim=1)
+        grades = self.grades(points)
+        return (grades - slack).clamp(min=0), (grades + slack).clamp(max=1)
+
+    def describe(self) -> str:
+        return getattr(self.function, "__name__", type(self.function).__name__)

@@ -1,0 +1,103 @@
+"""A remembered example as a rule."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from nbr.errors import NbrError
+from nbr.rules.base import Rule
+from nbr.world import Choice, Real, World
+
+
+class Memory(Rule):
+    """Near a remembered point: sigmoid(sharpness * (radius - distance)), section 4.2 of the paper.
+
+    The point is a mapping of names to values, or a full row. The distance is Euclidean over the
+    variables it names: a bit or a choice that differs counts 1, a real counts in units of its range.
+
+    >>> Memory({"rain": 1, "grass": "wet"}, radius=0.5, belief=0.7)
+    Memory('near rain=1, grass=wet', belief=0.7)
+    """
+
+    def __init__(
+        self,
+        point: Mapping[str, object] | Sequence[float] | Tensor,
+        radius: float,
+        belief: float | Tensor,
+        *,
+        sharpness: float = 10.0,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(belief, name)
+        if not (math.isfinite(radius) and math.isfinite(sharpness) and sharpness > 0):
+            raise NbrError("a memory needs a finite radius and a positive sharpness")
+        self.radius, self.sharpness = float(radius), float(sharpness)
+        self._row = None if isinstance(point, Mapping) else [float(value) for value in point]
+        self.point: dict[str, object] = dict(point) if isinstance(point, Mapping) else {}
+
+    def bind(self, world: World) -> Memory:
+        if self._row is None:
+            return super().bind(world)
+        if len(self._row) != len(world):
+            raise NbrError(f"the memory has {len(self._row)} values, the world {len(world)} variables")
+        named = copy.copy(self)
+        named._row, named.point = None, _values(world, self._row)
+        return named.bind(world)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(self.point)
+
+    def grades(self, points: Tensor) -> Tensor:
+        return self._grade(self._differences(points).square().sum(dim=1).sqrt())
+
+    def bounds(self, points: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
+        away = self._differences(points).abs()
+        slack = torch.stack([radius[:, self.world.column(name)] / self._unit(name) for name in self.inputs], dim=1)
+        nearest, farthest = (away - slack).clamp(min=0), away + slack
+        return (
+            self._grade(farthest.square().sum(dim=1).sqrt()),
+            self._grade(nearest.square().sum(dim=1).sqrt()),
+        )
+
+    def _differences(self, points: Tensor) -> Tensor:
+        columns = []
+        for name in self.inputs:
+            code = self.world.code(name, self.point[name])
+            column = points[:, self.world.column(name)] - code
+            label = isinstance(self.world.variables[name], Choice)
+            columns.append((column != 0).to(points.dtype) if label else column / self._unit(name))
+        return torch.stack(columns, dim=1)
+
+    def _unit(self, name: str) -> float:
+        variable = self.world.variables[name]
+        return variable.high - variable.low if isinstance(variable, Real) else 1.0
+
+    def _grade(self, distance: Tensor) -> Tensor:
+        return torch.sigmoid(self.sharpness * (self.radius - distance))
+
+    def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
+        shape = {"radius": self.radius, "sharpness": self.sharpness}
+        return {"memory": self.point, **shape, **self._common_spec()}, {}
+
+    def _check(self) -> None:
+        if not self.inputs:
+            raise NbrError("a memory must name at least one variable")
+        for name in self.inputs:
+            self.world.code(name, self.point[name])
+
+    def describe(self) -> str:
+        if self._row is not None:
+            return f"near a point of {len(self._row)} values"
+        return "near " + ", ".join(f"{name}={value}" for name, value in self.point.items())
+
+
+def _values(world: World, row: Sequence[float]) -> dict[str, object]:
+    """A full row as named values, checked as any other."""
+    pairs = zip(world.variables.items(), row, strict=True)
+    return {name: variable.show(code) if isinstance(variable, Choice) else code for (name, variable), code in pairs}

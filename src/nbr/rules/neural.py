@@ -1,0 +1,71 @@
+"""A neural network as a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+from nbr.errors import NbrError
+from nbr.rules import layers
+from nbr.rules.base import Rule, listed
+
+
+class Neural(Rule):
+    """sigmoid(network(inputs)): any torch module that maps (points, width) to (points,) or (points, 1).
+
+    A bit or a real is one column of the network's input, a choice is one column a label. To be saved,
+    the network must be a Sequential of Linear, ReLU, Tanh, Sigmoid and Identity.
+
+    >>> net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+    >>> Neural(["x0", "x1"], net, belief=0.5)
+    Neural('network of x0, x1', belief=0.5)
+    """
+
+    def __init__(
+        self, inputs: Iterable[str] | str, network: nn.Module, belief: float | Tensor, name: str | None = None
+    ) -> None:
+        super().__init__(belief, name)
+        if not isinstance(network, nn.Module):
+            raise NbrError(f"a neural rule needs a torch module, not {type(network).__name__}")
+        self.network = network
+        self._inputs = listed(inputs)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self._inputs
+
+    def grades(self, points: Tensor) -> Tensor:
+        encoded = self.world.encode(points, self.inputs)
+        try:
+            logits = layers.run(self.network, encoded)
+        except RuntimeError as error:
+            shape = f"{encoded.shape[1]} columns ({', '.join(self.inputs)})"
+            raise NbrError(f"the network of the rule {self} does not take {shape}: {error}") from None
+        if logits.ndim == 2 and logits.shape[1] == 1:
+            logits = logits[:, 0]
+        if logits.shape != points.shape[:1]:
+            raise NbrError(f"the rule {self} gave shape {tuple(logits.shape)} for {len(points)} points")
+        if bool(torch.isnan(logits).any()):
+            raise NbrError(f"the network of the rule {self} gave NaN")
+        return torch.sigmoid(logits)
+
+    def bounds(self, points: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
+        low = self.world.encode(points - radius, self.inputs)
+        high = self.world.encode(points + radius, self.inputs)
+        logits = layers.box(self.network, low, high)
+        if logits is None:
+            return super().bounds(points, radius)
+        return torch.sigmoid(logits[0].reshape(len(points))), torch.sigmoid(logits[1].reshape(len(points)))
+
+    def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
+        try:
+            names, tensors = layers.write(self.network)
+        except NbrError as error:
+            raise NbrError(f"the rule {self} cannot be saved: {error}") from None
+        return {"inputs": list(self.inputs), "network": names, **self._common_spec()}, tensors
+
+    def describe(self) -> str:
+        shown = ", ".join(self.inputs[:6]) + (" ..." if len(self.inputs) > 6 else "")
+        return f"network of {shown}"

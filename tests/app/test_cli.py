@@ -1,0 +1,115 @@
+"""The command line as a user meets it: a process, its output, its exit code."""
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MAJORITY = Path(__file__).parents[2] / "examples" / "majority.toml"
+
+
+def nbr(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "nbr", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=60)
+
+
+def test_ask_prints_the_interval() -> None:
+    done = nbr("ask", MAJORITY, "x10", "--given", "x0=1")
+    assert done.returncode == 0
+    assert "belief       0.0000" in done.stdout
+    assert "plausibility 0.3333" in done.stdout
+    assert "exact" in done.stdout
+    assert done.stderr == ""
+
+
+def test_ask_json_is_one_object() -> None:
+    done = nbr("ask", MAJORITY, "x5", "--given", "x0=1, x1..x4=0, x6..x10=1", "--json")
+    answer = json.loads(done.stdout)
+    assert answer["belief"] == pytest.approx(2 / 3, abs=1e-9)
+    assert answer["plausibility"] == pytest.approx(3 / 4, abs=1e-9)
+    assert answer["exact"] is True
+    assert answer["bounds"]["kind"] == "proved"
+    assert answer["bounds"]["belief"] == pytest.approx([2 / 3, 2 / 3], abs=1e-9)
+
+
+def test_sampled_answer_carries_its_interval() -> None:
+    done = nbr("ask", MAJORITY, "x10", "--given", "x0", "--engine", "sampled", "--tolerance", "0.02", "--json")
+    answer = json.loads(done.stdout)
+    low, high = answer["bounds"]["plausibility"]
+    assert answer["exact"] is False
+    assert answer["bounds"]["kind"] == "95%"
+    assert low <= 1 / 3 <= high
+    assert high - low <= 0.02
+    assert answer["plausibility"] == pytest.approx((low + high) / 2)
+
+
+def test_show_and_combine(tmp_path) -> None:
+    (tmp_path / "a.toml").write_text("[variables]\na = 'bit'\nb = 'bit'\n[[rules]]\nrule = 'a -> b'\nbelief = 0.8\n")
+    (tmp_path / "b.toml").write_text("[variables]\nb = 'bit'\nc = 'bit'\n[[rules]]\nrule = 'b -> c'\nbelief = 0.5\n")
+    done = nbr("combine", "a.toml", "b.toml", "-o", "c.nbr", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "3 variables, 2 rules" in done.stdout
+    shown = nbr("show", "c.nbr", cwd=tmp_path)
+    assert "0.8000  a -> b" in shown.stdout
+    listed = json.loads(nbr("show", "c.nbr", "--json", cwd=tmp_path).stdout)
+    assert [rule["belief"] for rule in listed["rules"]] == [0.8, 0.5]
+    assert listed["variables"] == {"a": "bit", "b": "bit", "c": "bit"}
+    asked = json.loads(nbr("ask", "c.nbr", "c", "--given", "a", "--json", cwd=tmp_path).stdout)
+    assert asked["belief"] == pytest.approx(0.4)
+
+
+def test_combining_what_contradicts_writes_nothing(tmp_path) -> None:
+    for name, rule in (("a", "a"), ("b", "~a")):
+        (tmp_path / f"{name}.toml").write_text(f"[variables]\na = 'bit'\n[[rules]]\nrule = '{rule}'\nbelief = 1\n")
+    done = nbr("combine", "a.toml", "b.toml", "-o", "c.nbr", cwd=tmp_path)
+    refused(done, "contradict")
+    assert not (tmp_path / "c.nbr").exists()
+
+
+def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert done.stderr.startswith("nbr: ")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+    assert words in done.stderr
+
+
+BAD = {
+    "misspelt": ("[variables]\nrain = 'bit'\n", ["ask", "m.toml", "rian"], "did you mean 'rain'"),
+    "value": ("[variables]\ng = ['dry', 'wet']\n", ["ask", "m.toml", "g=wett"], "did you mean 'wet'"),
+    "bracket": ("[variables]\na = 'bit'\n", ["ask", "m.toml", "(a"], "')' is missing"),
+    "belief": ("[variables]\na = 'bit'\n[[rules]]\nrule = 'a'\nbelief = 1.2\n", ["show", "m.toml"], "not 1.2"),
+    "nan": ("[variables]\na = 'bit'\n[[rules]]\nrule = 'a'\nbelief = nan\n", ["show", "m.toml"], "not nan"),
+    "empty": ("", ["show", "m.toml"], "empty"),
+    "missing": ("", ["show", "nowhere.nbr"], "No such file"),
+    "budget": ("[variables]\na = 'bit'\n", ["ask", "m.toml", "a", "--budget", "soon"], "--budget"),
+    "command": ("", ["aks"], "aks"),
+    "argument": ("", ["ask", "m.toml"], "question"),
+    "one model": ("[variables]\na = 'bit'\n", ["combine", "m.toml", "-o", "c.nbr"], "two or more"),
+    "impossible": ("[variables]\na = 'bit'\n", ["ask", "m.toml", "a", "--given", "a & ~a"], "cannot hold"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_exit_2(case: str, tmp_path) -> None:
+    text, command, words = BAD[case]
+    (tmp_path / "m.toml").write_text(text)
+    refused(nbr(*command, cwd=tmp_path), words)
+    assert [path.name for path in tmp_path.iterdir()] == ["m.toml"]
+
+
+def test_pickle_renamed(tmp_path) -> None:
+    (tmp_path / "m.nbr").write_bytes(pickle.dumps([1, 2]))
+    refused(nbr("show", "m.nbr", cwd=tmp_path), "not an NBR model")
+
+
+def test_help_version_and_no_torch() -> None:
+    assert "ask" in nbr("--help").stdout
+    assert nbr().stdout == nbr("--help").stdout
+    assert nbr("--version").stdout.startswith("nbr ")
+    code = "import sys, nbr, nbr.app.cli; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
