@@ -205,3 +205,24 @@ def test_missing_file_and_folder(tmp_path) -> None:
     (tmp_path / "m.txt").write_text("hello")
     with pytest.raises(nbr.NbrError, match="not an NBR model"):
         nbr.load(tmp_path / "m.txt")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {},
+        {"variables": 3},
+        {"variables": [["a", "bit"]], "rules": [{"network": 3, "inputs": ["a"], "belief": 1}]},
+        {"variables": [["a", "bit"]], "rules": [{"network": ["relu"], "inputs": [1], "belief": 1}]},
+        {"variables": [["a", "bit"]], "rules": [], "decoder": ["relu"]},
+        {"variables": [["a", "bit"]], "rules": [], "prior": {"prior": "oracle"}},
+        {"variables": [["a", "bit"]], "rules": [{"weights": 9, "network": [], "inputs": ["a"], "belief": 1}]},
+    ],
+)
+def test_a_file_made_by_hand_with_a_valid_checksum(tmp_path, model) -> None:
+    from nbr import files
+
+    header = json.dumps({"format": files.FORMAT, "checksum": files._checksum(model, {}), "model": model})
+    (tmp_path / "m.nbr").write_bytes(files.safetensors.torch.save({}, metadata={"nbr": header}))
+    with pytest.raises(nbr.NbrError):
+        nbr.load(tmp_path / "m.nbr")

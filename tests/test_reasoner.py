@@ -321,3 +321,77 @@ def test_budget_holds_and_the_answer_says_so() -> None:
 def test_wrong_settings(settings: dict, words: str) -> None:
     with pytest.raises(nbr.NbrError, match=words):
         table_1().ask("x0", **settings)
+
+
+def test_many_violated_rules_do_not_underflow() -> None:
+    """Twenty, or four hundred, believed rules that the condition breaks say nothing of z."""
+    for count in (20, 400):
+        names = {f"x{i}": nbr.Bit() for i in range(count)}
+        world = nbr.World({**names, "y": nbr.Bit(), "z": nbr.Bit()})
+        rules = [nbr.Clause(f"x{i} -> y", 0.9) for i in range(count)]
+        answer = nbr.Reasoner(world, [*rules, nbr.Clause("z", 0.7)]).ask("z", given=f"x0..x{count - 1}, ~y")
+        assert (answer.belief, answer.plausibility) == pytest.approx((0.7, 1.0), abs=1e-9)
+        assert answer.conflict == pytest.approx(1, abs=1e-9)
+        assert answer.exact
+
+
+def test_tiny_expectations_are_exact_or_said_not_to_be() -> None:
+    world = nbr.World.bits(2)
+    rules = [nbr.Fuzzy(lambda z: 1e-300 * (1 + z[:, 0]), 1.0), nbr.Clause("x0", 0.5)]
+    reasoner = nbr.Reasoner(world, rules)
+    for engine in ("auto", "lattice", "count", "few"):
+        answer = reasoner.ask("x1", engine=engine)
+        assert answer.bounds.belief[0] <= 0
+        assert answer.bounds.plausibility[1] >= 1
+        assert answer.exact == (engine != "few")
+
+
+def test_answers_stay_within_0_and_1_and_in_order() -> None:
+    for seed in range(60):
+        reasoner, table, beliefs = random_model(seed)
+        if oracle.expectation(table, beliefs) == 0:
+            continue
+        for engine in ("auto", "count", "sampled"):
+            answer = reasoner.ask("x0", engine=engine, tolerance=0.05, budget=0.2)
+            for low, high in (answer.bounds.belief, answer.bounds.plausibility, answer.bounds.conflict):
+                assert 0 <= low <= high <= 1
+            assert answer.belief <= answer.plausibility
+
+
+def test_budget_holds_for_many_points_and_fuzzy_questions() -> None:
+    import time
+
+    random = np.random.default_rng(0)
+    crowded = nbr.Reasoner(
+        nbr.World.bits(14),
+        [nbr.Memory({f"x{i}": int(random.integers(2)) for i in range(14)}, 2.0, 0.5) for _ in range(40)],
+    )
+    soft = nbr.Reasoner(nbr.World.bits(10), [nbr.Fuzzy(look_up(random.random(1024)), 0.5) for _ in range(8)])
+    for reasoner, question in ((crowded, "x0"), (soft, look_up(random.random(1024)))):
+        start = time.monotonic()
+        answer = reasoner.ask(question, budget=1.0)
+        assert time.monotonic() - start < 5
+        assert answer.bounds.belief[0] <= answer.bounds.belief[1]
+
+
+def test_a_grid_grows_finer_until_the_bounds_are_narrow() -> None:
+    reasoner = smooth_model(0.1)
+    for tolerance in (1e-2, 1e-3):
+        low, high = reasoner.ask("t>=15", tolerance=tolerance).bounds.belief
+        assert high - low <= tolerance
+    coarse = reasoner.ask("t>=15", grid=8).bounds.belief
+    assert coarse[1] - coarse[0] > 0.1
+
+
+def test_contradiction_in_a_world_too_large_to_list() -> None:
+    reasoner = nbr.Reasoner(nbr.World.bits(40), [nbr.Clause("x0", 1.0), nbr.Clause("majority(x0..x39)", 0.5)])
+    with pytest.raises(nbr.NbrError, match=r"contradicts rule 1 \(x0\)"):
+        reasoner.ask("x1", given="~x0", budget=1.0)
+
+
+def test_fuzzy_question_about_a_decoded_real() -> None:
+    world, latent = nbr.World(a=nbr.Real(0, 1), b=nbr.Real(0, 1)), nbr.World(u=nbr.Real(0, 1))
+    reasoner = nbr.Reasoner(
+        world, [nbr.Memory({"u": 0.3}, 0.1, 0.5)], latent=latent, decoder=lambda z: torch.cat([z, 1 - z], dim=1)
+    )
+    assert not reasoner.ask(lambda x: x[:, 1]).exact

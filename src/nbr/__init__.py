@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nbr.errors import NbrError
     from nbr.files import load
     from nbr.language import Expression, parse
+    from nbr.learning import priors
+    from nbr.learning.fitting import fit
     from nbr.reasoner import Reasoner
     from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
     from nbr.world import Bit, Choice, Real, World
@@ -39,9 +41,11 @@ _HOME = {
     "Reasoner": "reasoner",
     "Rule": "rules",
     "World": "world",
-    "evidence": "",
+    "evidence": "evidence",
+    "fit": "learning.fitting",
     "load": "files",
     "parse": "language",
+    "priors": "learning.priors",
 }
 
 __all__ = [
@@ -60,16 +64,18 @@ __all__ = [
     "Rule",
     "World",
     "evidence",
+    "fit",
     "load",
     "parse",
+    "priors",
 ]
 
 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'nbr' has no attribute {name!r}")
-    home = _HOME[name]
-    value = getattr(importlib.import_module(f"nbr.{home}"), name) if home else importlib.import_module(f"nbr.{name}")
+    module = importlib.import_module(f"nbr.{_HOME[name]}")
+    value = module if _HOME[name].endswith(name) else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-Interval = tuple[float, float]
+from nbr.inference.problem import Interval
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,17 +13,20 @@ from torch import Tensor
 
 from nbr.answer import Answer, Bounds
 from nbr.errors import NbrError
-from nbr.inference import ENGINES, Limits, Problem, solve
-from nbr.inference.reduce import front
+from nbr.inference import ENGINES, Estimate, Limits, Problem, solve
+from nbr.inference.problem import Interval
+from nbr.inference.reduce import distinct, front
 from nbr.language import Expression, parse
-from nbr.rows import Rows, Set, collect
+from nbr.rows import Rows, Set, collect, excluded
 from nbr.rules import Fuzzy, Rule
 from nbr.world import World
 
 if TYPE_CHECKING:
     from nbr.reasoner import Proposition, Reasoner
 
-PAIRS = 1 << 22  # grades of pairs of points held at a time
+COARSE, FINEST = 32, 1_000_000  # pieces of a grid
+PAIRS = 1 << 20  # grades of pairs of points held at a time
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -32,18 +36,24 @@ class Ways:
     engine: str = "auto"
     budget: float = 10.0
     tolerance: float = 1e-3
-    grid: int = 32
+    grid: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.engine not in ("auto", *ENGINES):
             raise NbrError(f"unknown engine {self.engine!r}; there are auto, {', '.join(ENGINES)}")
-        if not self.budget > 0 or math.isnan(self.budget):
-            raise NbrError(f"the budget is a number of seconds above 0, not {self.budget:g}")
-        if not 0 <= self.tolerance < 1:
-            raise NbrError(f"the tolerance is a number from 0 to 1, not {self.tolerance:g}")
-        if self.grid < 1:
-            raise NbrError(f"the grid needs at least 1 piece, not {self.grid}")
+        if not _is_number(self.budget) or not self.budget > 0:
+            raise NbrError(f"the budget is a number of seconds above 0, not {self.budget}")
+        if not _is_number(self.tolerance) or not 0 <= self.tolerance < 1:
+            raise NbrError(f"the tolerance is a number from 0 to 1, not {self.tolerance}")
+        if self.grid is not None and (not isinstance(self.grid, int) or not 1 <= self.grid <= FINEST):
+            raise NbrError(f"the grid is a whole number of pieces from 1 to {FINEST:,}, not {self.grid}")
+        if not isinstance(self.seed, int) or not 0 <= self.seed < 1 << 63:
+            raise NbrError(f"the seed is a whole number from 0 to 2^63, not {self.seed}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not math.isnan(value)
 
 
 def ask(reasoner: Reasoner, question: Proposition, given: Proposition | None, ways: Ways) -> Answer:
@@ -53,23 +63,58 @@ def ask(reasoner: Reasoner, question: Proposition, given: Proposition | None, wa
     beliefs = reasoner.beliefs.detach()
     if isinstance(condition, Rule):  # a fuzzy condition is one more rule, always present
         beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
-    with torch.no_grad():
-        rows = collect(reasoner, proposition, condition, grid=ways.grid, seed=ways.seed, limits=limits)
-        _possible(rows, beliefs, reasoner.rules, condition is not None)
-        plan = (_crisp if isinstance(proposition, Expression) else _fuzzy)(rows, beliefs)
+
+    def attempt(grid: int) -> tuple[Rows, Estimate, Bounds]:
+        rows = collect(reasoner, proposition, condition, grid=grid, seed=ways.seed, limits=limits)
+        _possible(rows, beliefs, reasoner, condition)
+        plan = (_crisp if isinstance(proposition, Expression) else _fuzzy)(rows, beliefs, limits)
         estimate = solve(plan.problem(), ways.engine, limits)
-    yes_low, yes_high = estimate.ratio(*plan.yes_low)[0], estimate.ratio(*plan.yes_high)[1]
-    no_low, no_high = estimate.ratio(*plan.no_low)[0], estimate.ratio(*plan.no_high)[1]
-    least, most = estimate.bounds(plan.all_low)[0], estimate.bounds(plan.all_high)[1]
+        return rows, estimate, _bounds(estimate, plan)
+
+    with torch.no_grad():
+        grid, began = ways.grid or COARSE, time.monotonic()
+        rows, estimate, bounds = attempt(grid)
+        # Where a grid leaves bounds too wide, lay finer ones while that helps and time allows.
+        while ways.grid is None and rows.boxes and _width(bounds) > ways.tolerance and grid < FINEST:
+            spent, began = time.monotonic() - began, time.monotonic()
+            if limits.left < 10 * spent:
+                break
+            grid, before = 4 * grid, _width(bounds)
+            rows, estimate, bounds = attempt(grid)
+            if _width(bounds) > 0.9 * before:
+                break
     return Answer(
         question=_words(question),
         given=None if given is None else _words(given),
-        bounds=Bounds((1 - no_high, 1 - no_low), (yes_low, yes_high), (1 - most, 1 - least), estimate.kind),
-        exact=estimate.exact and rows.tight,
+        bounds=bounds,
+        exact=estimate.kind == "proved" and _width(bounds) == 0,
         engine=estimate.engine,
         rules=len(reasoner.rules),
         points=rows.points,
     )
+
+
+def _bounds(estimate: Estimate, plan: _Plan) -> Bounds:
+    """The bounds of an answer: within [0, 1], belief not above plausibility, and equal where only rounding differs."""
+    yes_low, yes_high = estimate.ratio(*plan.yes_low)[0], estimate.ratio(*plan.yes_high)[1]
+    no_low, no_high = estimate.ratio(*plan.no_low)[0], estimate.ratio(*plan.no_high)[1]
+    least, most = estimate.bounds(plan.all_low)[0], estimate.bounds(plan.all_high)[1]
+    belief, plausibility = (1 - no_high, 1 - no_low), (yes_low, yes_high)
+    return Bounds(
+        belief=_tidy(belief[0], min(belief[1], plausibility[1])),
+        plausibility=_tidy(max(belief[0], plausibility[0]), plausibility[1]),
+        conflict=_tidy(1 - most, 1 - least),
+        kind=estimate.kind,
+    )
+
+
+def _tidy(low: float, high: float) -> Interval:
+    low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+    return (low, high) if high - low > ROUNDING else ((low + high) / 2,) * 2
+
+
+def _width(bounds: Bounds) -> float:
+    return max(high - low for low, high in (bounds.belief, bounds.plausibility, bounds.conflict))
 
 
 def _set(words: Proposition, world: World, what: str) -> Set:
@@ -89,30 +134,33 @@ def _words(words: Proposition) -> str:
     return str(words) if isinstance(words, str | Expression | Rule) else getattr(words, "__name__", "a function")
 
 
-def _possible(rows: Rows, beliefs: Tensor, rules: tuple[Rule, ...], conditional: bool) -> None:
+def _possible(rows: Rows, beliefs: Tensor, reasoner: Reasoner, condition: Set | None) -> None:
     """Raise an error that names the reason if every world has mass 0.
 
     The world of the rules that are always present is the only one that all others contain, so it decides.
     """
-    if not rows.complete:
-        return
-    if not len(rows.most):
+    rules = reasoner.rules
+    if rows.complete and not len(rows.most):
         raise NbrError("the condition cannot hold: no point of the world meets it")
     blame = [i for i in range(len(beliefs)) if beliefs[i] == 1]
 
     def contradictory(some: list[int]) -> bool:
         return bool(some) and float(rows.most[:, some].amin(dim=1).max()) == 0
 
-    if not contradictory(blame):
+    if not rows.complete:
+        blame = excluded(reasoner, condition)[:1]
+        if not blame:
+            return
+    elif not contradictory(blame):
         return
-    for rule in list(blame):
+    for rule in list(blame) if rows.complete else []:
         others = [i for i in blame if i != rule]
         if contradictory(others):
             blame = others
     named = [f"rule {i + 1} ({rules[i]})" for i in blame if i < len(rules)]
     if not named:
         raise NbrError("the condition cannot hold: its grade is 0 at every point")
-    if conditional:
+    if condition is not None:
         raise NbrError(f"the condition contradicts {' and '.join(named)}, which must hold (belief 1)")
     raise NbrError(f"{' and '.join(named)} must hold (belief 1) and contradict each other")
 
@@ -150,7 +198,7 @@ class _Plan:
         return Problem(tuple(self.groups), tuple(self.unions), self.beliefs)
 
 
-def _crisp(rows: Rows, beliefs: Tensor) -> _Plan:
+def _crisp(rows: Rows, beliefs: Tensor, limits: Limits) -> _Plan:
     """Equations (7) and (8): f_Q over the points where Q holds, f_N over the others, f_C over both."""
     plan = _Plan(beliefs)
     holds = rows.member > 0
@@ -164,7 +212,7 @@ def _crisp(rows: Rows, beliefs: Tensor) -> _Plan:
     return plan
 
 
-def _fuzzy(rows: Rows, beliefs: Tensor) -> _Plan:
+def _fuzzy(rows: Rows, beliefs: Tensor, limits: Limits) -> _Plan:
     """Equation (6), with its scaling of every world to a highest grade of 1.
 
     Bel(A) = 1 - E[max over z of min(mu_Y(z), M_Y (1 - A(z)))] / E M_Y with M_Y = max mu_Y. As M_Y is itself a
@@ -172,11 +220,19 @@ def _fuzzy(rows: Rows, beliefs: Tensor) -> _Plan:
     one more rule, always present, that grades them 1 - A(z): any engine can take it.
     """
     plan = _Plan(torch.cat([beliefs, beliefs.new_ones(1)]))
-    low = plan.add(_scaled_sets(rows.grades, rows.member, 1 - rows.member))
-    high = low
-    if not rows.tight:
-        most = _covered(rows, torch.cat([rows.most, rows.member_most[:, None], 1 - rows.member_least[:, None]], dim=1))
-        high = plan.add(_scaled_sets(most[:, :-2], most[:, -2], most[:, -1]))
+    pairing = limits.share(0.5)
+    found, complete = _scaled_sets(rows.grades, rows.member, 1 - rows.member, pairing.deadline)
+    low = high = plan.add(found)
+    if not (rows.tight and complete):
+        most, for_most, against_most = (
+            _covered(rows, part) for part in (rows.most, rows.member_most, 1 - rows.member_least)
+        )
+        found, complete = _scaled_sets(most, for_most, against_most, pairing.deadline)
+        if not complete:  # a pair of points that all rules allow may be among those not looked at
+            for position, cap in enumerate((for_most, against_most)):
+                spare = torch.cat([most.new_ones(1, most.shape[1]), cap.max().view(1, 1)], dim=1)
+                found[position] = torch.cat([found[position], spare])
+        high = plan.add(found)
     (yes_low, no_low, plan.all_low), (yes_high, no_high, plan.all_high) = (
         map(plan.union, part) for part in (low, high)
     )
@@ -187,24 +243,31 @@ def _fuzzy(rows: Rows, beliefs: Tensor) -> _Plan:
 
 def _covered(rows: Rows, most: Tensor) -> Tensor:
     """The most that grades can be; where cells are missing, a point that all rules allow may be among them."""
-    return most if rows.complete else torch.cat([most, most.new_ones(1, most.shape[1])])
+    return most if rows.complete else torch.cat([most, most.new_ones(1, *most.shape[1:])])
 
 
-def _scaled_sets(grades: Tensor, member: Tensor, against: Tensor) -> list[Tensor]:
-    """Pairs for A, pairs for not A, and all points, each with the grade of the rule that caps them."""
-    top = front(grades)
-    return [_pairs(grades, member, top), _pairs(grades, against, top), _capped(top, top.new_ones(len(top)))]
+def _scaled_sets(grades: Tensor, member: Tensor, against: Tensor, deadline: float) -> tuple[list[Tensor], bool]:
+    """Pairs for A, pairs for not A, and all points, each with the grade of the rule that caps them.
+
+    Also whether there was time for all pairs.
+    """
+    top = front(grades, deadline)
+    (yes, all_yes), (no, all_no) = (_pairs(grades, part, top, deadline) for part in (member, against))
+    return [yes, no, _capped(top, top.new_ones(len(top)))], all_yes and all_no
 
 
-def _pairs(grades: Tensor, member: Tensor, top: Tensor) -> Tensor:
-    found = grades.new_zeros(0, grades.shape[1] + 1)
-    inside = torch.unique(_capped(grades, member)[member > 0], dim=0)
+def _pairs(grades: Tensor, member: Tensor, top: Tensor, deadline: float) -> tuple[Tensor, bool]:
+    inside = distinct(_capped(grades, member)[member > 0])
+    inside = inside[inside.sum(dim=1).argsort(descending=True)]
+    found = inside[:0]
     for chunk in inside.split(max(1, PAIRS // max(1, top.numel()))):
+        if time.monotonic() > deadline:
+            return found, False
         scale = chunk[:, -1, None, None]
         paired = torch.minimum(chunk[:, None, :-1], scale * top)
         caps = chunk[:, None, -1:].expand(-1, len(top), -1)
-        found = front(torch.cat([found, torch.cat([paired, caps], dim=2).flatten(0, 1)]))
-    return found
+        found = front(torch.cat([found, torch.cat([paired, caps], dim=2).flatten(0, 1)]), deadline)
+    return found, True
 
 
 def _capped(grades: Tensor, cap: Tensor) -> Tensor:

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from nbr.world import Real, World
 
-CHUNK = 1 << 15
+CHUNK = 1 << 20  # numbers held at a time
+BESIDE = 1e-9  # of the range of a real
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,26 @@ class Cells:
         """Whether some cells are more than a point."""
         return any(bool((radius > 0).any()) for radius in self.radii)
 
-    def chunks(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """All cells, as points and radii of shape (cells, variables), some thousands at a time."""
-        for start in range(0, self.count, CHUNK):
-            yield self._at(torch.arange(start, min(start + CHUNK, self.count)))
+    def chunks(self, width: int = 16) -> Iterator[tuple[Tensor, Tensor]]:
+        """All cells, in order, as points and radii of shape (cells, variables).
 
-    def scattered(self, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
+        There are some thousands at a time, fewer if `width` numbers are to be kept of each.
+        """
+        size = _size(width)
+        for start in range(0, self.count, size):
+            yield self._at(torch.arange(start, min(start + size, self.count)))
+
+    def mixed(self, width: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """All cells, each once, in an order that visits every region early: a break leaves no variable out."""
+        size, stride = _size(width), _coprime(self.count)
+        for start in range(0, self.count, size):
+            yield self._at(torch.arange(start, min(start + size, self.count)) * stride % self.count)
+
+    def scattered(self, width: int, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
         """Cells at random, without end, for worlds too large to list."""
+        size = _size(width)
         while True:
-            picks = [torch.randint(len(column), (CHUNK,), generator=generator) for column in self.centres]
+            picks = [torch.randint(len(column), (size,), generator=generator) for column in self.centres]
             yield self._take(picks)
 
     def _at(self, index: Tensor) -> tuple[Tensor, Tensor]:
@@ -58,28 +70,44 @@ class Cells:
         return torch.stack(points, dim=1), torch.stack(radii, dim=1)
 
 
-def cells(world: World, read: Iterable[str], cuts: Mapping[str, set[float]], smooth: Iterable[str], grid: int) -> Cells:
-    """The cells of a world in which only some variables are read; the others stay at one value."""
-    read, smooth = set(read), set(smooth)
+def _size(width: int) -> int:
+    return max(256, min(1 << 15, CHUNK // max(1, width)))
+
+
+def _coprime(count: int) -> int:
+    """A stride near the golden section of the count that reaches every number."""
+    stride = max(1, round(count * 0.618))
+    while math.gcd(stride, count) > 1:
+        stride += 1
+    return stride
+
+
+def cells(world: World, cuts: Mapping[str, set[float]], smooth: Iterable[str], grid: int) -> Cells:
+    """All cells of a world: reals cut at the numbers given, and `grid` pieces along those that are smooth."""
+    smooth = set(smooth)
     centres, radii = [], []
     for name, variable in world.variables.items():
         if isinstance(variable, Real):
-            pieces = grid if name in smooth else 1
-            centre, radius = _pieces(variable, cuts.get(name, set()), pieces)
+            centre, radius = _pieces(variable, cuts.get(name, set()), grid if name in smooth else 1)
         else:
             centre = torch.arange(variable.size, dtype=torch.float64)
             radius = torch.zeros_like(centre)
-        keep = len(centre) if name in read else 1
-        centres.append(centre[:keep])
-        radii.append(radius[:keep])
+        centres.append(centre)
+        radii.append(radius)
     return Cells(tuple(centres), tuple(radii))
 
 
 def _pieces(variable: Real, cuts: set[float], pieces: int) -> tuple[Tensor, Tensor]:
-    """The cut points themselves, with radius 0, and the open pieces between them."""
+    """The cut points themselves, with radius 0, and the open pieces between them.
+
+    Where the pieces matter, points just beside each cut join them: a smooth rule is often best there.
+    """
     edges = torch.linspace(variable.low, variable.high, pieces + 1, dtype=torch.float64).tolist()
     inside = [cut for cut in cuts if variable.low < cut < variable.high]
     edge = torch.tensor(sorted({*edges, *inside}), dtype=torch.float64)
     radius = edge.diff() / 2
     centre = edge[:-1] + radius
-    return torch.cat([edge, centre]), torch.cat([torch.zeros_like(edge), radius])
+    beside = torch.tensor(inside if pieces > 1 else [], dtype=torch.float64)
+    step = BESIDE * (variable.high - variable.low)
+    points = torch.cat([edge, beside - step, beside + step]).clamp(variable.low, variable.high)
+    return torch.cat([points, centre]), torch.cat([torch.zeros_like(points), radius])

@@ -11,7 +11,7 @@ import json
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from nbr.errors import NbrError, suggest
 from nbr.language import span
+from nbr.learning import priors
 from nbr.reasoner import Reasoner
 from nbr.rules import Clause, Memory, Neural, Rule, layers
 from nbr.rules.base import number, text
@@ -33,7 +34,7 @@ KEY = "nbr"
 KEYS = {
     "rule": {"rule", "belief", "name"},
     "memory": {"memory", "radius", "sharpness", "belief", "name"},
-    "network": {"network", "inputs", "belief", "name"},
+    "network": {"network", "inputs", "output", "weights", "belief", "name"},
 }
 
 
@@ -42,8 +43,8 @@ def load(path: str | PathLike[str]) -> Reasoner:
     path = Path(path)
     try:
         content = path.read_bytes()
-    except OSError as error:
-        raise NbrError(f"cannot read {path}: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:
+        raise NbrError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     try:
         if not content:
             raise NbrError("the file is empty")
@@ -57,13 +58,14 @@ def save(reasoner: Reasoner, path: str | PathLike[str]) -> None:
     path = Path(path)
     if path.suffix.lower() != ".nbr":
         raise NbrError(f"a model is saved with the ending .nbr, not as {path.name!r}")
-    model, tensors = _model(reasoner)
+    model, tensors = pack(reasoner)
     header = json.dumps({"format": FORMAT, "checksum": _checksum(model, tensors), "model": model})
     content = safetensors.torch.save(tensors, metadata={KEY: header})
-    _write(path, content)
+    write(path, content)
 
 
-def _write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name and rename it, so that it is never half there."""
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
@@ -82,11 +84,15 @@ def _write(path: Path, content: bytes) -> None:
         raise NbrError(f"cannot write {path}: {error.strerror or error}") from None
 
 
-def _model(reasoner: Reasoner) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def pack(reasoner: Reasoner) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """A model as plain data and tensors."""
     model: dict[str, Any] = {"variables": _ordered(reasoner.world), "rules": []}
     tensors: dict[str, Tensor] = {}
+    written: dict[int, int] = {}
     for position, rule in enumerate(reasoner.rules):
         spec, parts = rule.spec()
+        if isinstance(rule, Neural) and written.setdefault(id(rule.network), position) != position:
+            spec["weights"], parts = written[id(rule.network)] + 1, {}
         model["rules"].append(spec)
         tensors.update({f"rules.{position}.{key}": part.contiguous() for key, part in parts.items()})
     if reasoner.decoder is not None:
@@ -95,6 +101,9 @@ def _model(reasoner: Reasoner) -> tuple[dict[str, Any], dict[str, Tensor]]:
         names, parts = layers.write(reasoner.decoder)
         model |= {"latent": _ordered(reasoner.latent), "decoder": names}
         tensors.update({f"decoder.{key}": part.contiguous() for key, part in parts.items()})
+    if reasoner.known_prior is not None:
+        model["prior"], parts = reasoner.known_prior.spec()
+        tensors.update({f"prior.{key}": part.contiguous() for key, part in parts.items()})
     return model, tensors
 
 
@@ -122,7 +131,12 @@ def _from_nbr(content: bytes) -> Reasoner:
     model = header.get("model")
     if not isinstance(model, dict) or header.get("checksum") != _checksum(model, tensors):
         raise NbrError("the file is damaged: its checksum does not fit")
-    return _reasoner(model, tensors)
+    try:
+        return unpack(model, tensors)
+    except NbrError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError):  # made by hand, checksum and all
+        raise NbrError("the file does not hold a model that can be read") from None
 
 
 def _unpack(content: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -148,8 +162,8 @@ def _unpack(content: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 def _from_toml(content: bytes) -> Reasoner:
     try:
-        model = tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        model = tomllib.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
         raise NbrError(f"not a TOML file: {error}") from None
     for key in model:
         if key not in ("variables", "rules"):
@@ -164,22 +178,26 @@ def _from_toml(content: bytes) -> Reasoner:
             if name in variables:
                 raise NbrError(f"variable {name!r} stands twice in [variables]")
             variables[name] = spec
-    return _reasoner({**model, "variables": variables}, {})
+    return unpack({**model, "variables": variables}, {})
 
 
-def _reasoner(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Reasoner:
+def unpack(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Reasoner:
+    """The inverse of `pack`; the words of a .toml are the same."""
     specs = model.get("rules", [])
     if not isinstance(specs, list):
         raise NbrError("rules must be a list: write [[rules]] above each one")
-    rules = [_rule(position, spec, tensors) for position, spec in enumerate(specs, 1)]
+    rules: list[Rule] = []
+    for position, spec in enumerate(specs, 1):
+        rules.append(_rule(position, spec, tensors, rules))
     world = World.from_spec(dict(model["variables"]))
+    prior = priors.read(world, model["prior"], _below(tensors, "prior.")) if "prior" in model else None
     if "decoder" not in model:
-        return Reasoner(world, rules)
+        return Reasoner(world, rules, prior=prior)
     decoder = layers.read(model["decoder"], _below(tensors, "decoder."))
-    return Reasoner(world, rules, latent=World.from_spec(dict(model["latent"])), decoder=decoder)
+    return Reasoner(world, rules, latent=World.from_spec(dict(model["latent"])), decoder=decoder, prior=prior)
 
 
-def _rule(position: int, spec: object, tensors: Mapping[str, Tensor]) -> Rule:
+def _rule(position: int, spec: object, tensors: Mapping[str, Tensor], earlier: Sequence[Rule]) -> Rule:
     try:
         if not isinstance(spec, dict):
             raise NbrError("must be a table: write [[rules]] above it")
@@ -200,12 +218,27 @@ def _rule(position: int, spec: object, tensors: Mapping[str, Tensor]) -> Rule:
                 raise NbrError("a memory needs a table of values and a radius")
             sharpness = number(spec, "sharpness") if "sharpness" in spec else 10.0
             return Memory(spec["memory"], number(spec, "radius"), belief, sharpness=sharpness, name=name)
-        parts = _below(tensors, f"rules.{position - 1}.")
-        if not parts or not isinstance(spec.get("inputs"), list):
+        if not isinstance(spec.get("inputs"), list):
             raise NbrError("a network can only stand in a .nbr file, with its weights and inputs")
-        return Neural(spec["inputs"], layers.read(spec["network"], parts), belief, name)
+        return Neural(
+            spec["inputs"], _network(position, spec, tensors, earlier), belief, name, output=spec.get("output", 0)
+        )
     except NbrError as error:
         raise NbrError(f"rule {position}: {error}") from None
+
+
+def _network(
+    position: int, spec: Mapping[str, Any], tensors: Mapping[str, Tensor], earlier: Sequence[Rule]
+) -> nn.Module:
+    """The network of a rule, which may be that of an earlier one."""
+    if "weights" in spec:
+        owner = earlier[int(number(spec, "weights")) - 1]
+        if isinstance(owner, Neural):
+            return owner.network
+    parts = _below(tensors, f"rules.{position - 1}.")
+    if not parts:
+        raise NbrError("a network can only stand in a .nbr file, with its weights and inputs")
+    return layers.read(spec["network"], parts)
 
 
 def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

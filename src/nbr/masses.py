@@ -59,7 +59,7 @@ def _listed(reasoner: Reasoner) -> tuple[Tensor, Tensor]:
     reals = [name for name, variable in world.variables.items() if isinstance(variable, Real)]
     if reals:
         raise NbrError(f"masses are listed for finite worlds; {reals[0]!r} is a number")
-    listing = cells(world, world.names, {}, (), 1)
+    listing = cells(world, {}, (), 1)
     if listing.count > LISTED:
         raise NbrError(f"the world has {listing.count} points, too many to list")
     points = torch.cat([chunk for chunk, _ in listing.chunks()])

@@ -36,6 +36,7 @@ class Rows:
     member_least: Tensor
     member_most: Tensor
     points: int  # how many cells they stand for
+    boxes: bool  # whether a finer grid would tell more
     complete: bool  # whether these are all that meet the condition
 
     @property
@@ -49,33 +50,52 @@ def collect(
     reasoner: Reasoner, proposition: Set, condition: Set | None, *, grid: int, seed: int, limits: Limits
 ) -> Rows:
     """List the cells of the world, or, when there are too many for the time, some of them at random."""
+    reasoner, proposition, condition = _narrowed(reasoner, proposition, condition)
     listing = _cells(reasoner, proposition, condition, grid)
     fits = listing.count <= LISTED
+    width = 2 * (len(reasoner.rules) + len(reasoner.latent))
+    boxes = listing.boxes and reasoner.decoder is None  # what a decoder does within a box is not known
     search = limits.share(0.5 if fits else 0.3)
     generator = torch.Generator().manual_seed(seed)
     none = torch.zeros(0, len(reasoner.latent), dtype=torch.float64)
-    tables = [_table(reasoner, proposition, condition, none, none if listing.boxes else None)]
+    tables = [_table(reasoner, proposition, condition, none, none if boxes else None)]
     seen = points = held = 0
-    for chunk, radius in listing.chunks() if fits else listing.scattered(generator):
-        table = _table(reasoner, proposition, condition, chunk, radius if listing.boxes else None)
+    for chunk, radius in listing.mixed(width) if fits else listing.scattered(width, generator):
+        table = _table(reasoner, proposition, condition, chunk, radius if boxes else None)
         seen, points = seen + len(chunk), points + len(table)
         # Where all rules are crisp, few different rows are left of millions of points.
         tables.append(distinct_crisp(table) if crisp(table) else table)
         held += tables[-1].numel()
         if search.left <= 0 or held > HELD:
             break
-    # What a decoder does between the points of a grid is not known.
-    complete = fits and seen == listing.count and not (reasoner.decoder and listing.boxes)
+    complete = fits and seen == listing.count and boxes == listing.boxes
     rules = len(reasoner.rules) + isinstance(condition, Rule)
-    return _rows(torch.cat(tables), rules, points, complete)
+    return _rows(torch.cat(tables), rules, points, boxes, complete)
 
 
-def _rows(table: Tensor, rules: int, points: int, complete: bool) -> Rows:
+def _narrowed(reasoner: Reasoner, proposition: Set, condition: Set | None) -> tuple[Reasoner, Set, Set | None]:
+    """The same question in a world of only the variables that somebody reads."""
+    if reasoner.decoder is not None:
+        return reasoner, proposition, condition
+    read: set[str] = set()
+    for part in (*reasoner.rules, proposition, condition):
+        if part is not None:
+            read.update(part.inputs if isinstance(part, Rule) else part.names())
+    world = reasoner.world
+    names = [name for name in world.names if name in read] or [world.names[0]]
+    if len(names) == len(world):
+        return reasoner, proposition, condition
+    small = World({name: world.variables[name] for name in names})
+    moved = [part.bind(small) if isinstance(part, Rule) else part for part in (proposition, condition)]
+    return type(reasoner)(small, reasoner.rules), moved[0] or proposition, moved[1]
+
+
+def _rows(table: Tensor, rules: int, points: int, boxes: bool, complete: bool) -> Rows:
     grades, member = table[:, :rules], table[:, rules]
     if table.shape[1] == rules + 1:
-        return Rows(grades, grades, member, member, member, points, complete)
+        return Rows(grades, grades, member, member, member, points, boxes, complete)
     least, most = table[:, rules + 1], table[:, rules + 2]
-    return Rows(grades, table[:, rules + 3 :], member, least, most, points, complete)
+    return Rows(grades, table[:, rules + 3 :], member, least, most, points, boxes, complete)
 
 
 def _table(
@@ -90,7 +110,9 @@ def _table(
     rules = [(rule, points) for rule in reasoner.rules]
     if isinstance(condition, Rule):
         rules.append((condition, observed))
-    columns = [rule.grades(at) for rule, at in rules]
+    columns = [*reasoner.grades(points).unbind(dim=1)]
+    if isinstance(condition, Rule):
+        columns.append(condition.grades(observed))
     if isinstance(proposition, Rule):
         columns.append(proposition.grades(observed))
     else:
@@ -107,23 +129,40 @@ def _table(
 def _cells(reasoner: Reasoner, proposition: Set, condition: Set | None, grid: int) -> Cells:
     world = reasoner.latent
     if reasoner.decoder is not None:
-        return cells(world, world.names, {}, world.names, grid)
+        return cells(world, {}, world.names, grid)
     asked = [part for part in (proposition, condition) if part is not None]
-    read: set[str] = set()
     smooth: set[str] = set()
     cuts: dict[str, set[float]] = {}
     for part in (*reasoner.rules, *asked):
-        if isinstance(part, Rule):
-            read.update(part.inputs)
-            smooth.update(part.smooth)
-            found = part.cuts()
-        else:
-            read.update(part.names())
-            found = part.cuts(world)
+        smooth.update(part.smooth if isinstance(part, Rule) else ())
+        found = part.cuts() if isinstance(part, Rule) else part.cuts(world)
         for name, numbers in found.items():
             cuts.setdefault(name, set()).update(numbers)
-    whole = cells(world, read, cuts, smooth, grid)
+    whole = cells(world, cuts, smooth, grid)
     return _restricted(whole, world, condition) if isinstance(condition, Expression) else whole
+
+
+def excluded(reasoner: Reasoner, condition: Set | None) -> list[int]:
+    """The rules that, each for itself, have grade 0 wherever the condition can hold; for worlds too large to list."""
+    if reasoner.decoder is not None or not isinstance(condition, Expression):
+        return []
+    found = []
+    for position, rule in enumerate(reasoner.rules):
+        if rule.degree == 1 and not rule.smooth:
+            small = World({name: reasoner.world.variables[name] for name in rule.inputs} or reasoner.world.variables)
+            parts = [part for part in _conjuncts(condition) if part.names() and part.names() <= set(small.names)]
+            cuts = {**rule.cuts()}
+            for part in parts:
+                for name, numbers in part.cuts(small).items():
+                    cuts[name] = cuts.get(name, set()) | numbers
+            listing = cells(small, cuts, (), 1)
+            if listing.count <= 1 << 16:
+                points = torch.cat([chunk for chunk, _ in listing.chunks()])
+                for part in parts:
+                    points = points[part.holds(small, points)]
+                if len(points) and not bool(rule.bind(small).grades(points).any()):
+                    found.append(position)
+    return found
 
 
 def _restricted(whole: Cells, world: World, condition: Expression) -> Cells:

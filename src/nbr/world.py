@@ -55,6 +55,8 @@ class Choice:
         words = tuple(str(label) for label in labels)
         if not words:
             raise NbrError("a choice needs at least one label")
+        if any("\n" in word or ('"' in word and "'" in word) for word in words):
+            raise NbrError("a label is one line, and has not both kinds of quotation marks")
         twice = [word for word in words if words.count(word) > 1]
         if twice:
             raise NbrError(f"the label {twice[0]!r} stands twice in one choice")
@@ -88,8 +90,8 @@ class Real:
     def __post_init__(self) -> None:
         try:
             low, high = float(self.low), float(self.high)
-        except (TypeError, ValueError):
-            raise NbrError(f"the bounds of a real are two numbers, not {self.low!r} and {self.high!r}") from None
+        except (TypeError, ValueError, OverflowError):
+            raise NbrError("the bounds of a real are two numbers that are not too large") from None
         if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
             raise NbrError(f"a real needs finite bounds, the lower one first, not {low} and {high}")
         object.__setattr__(self, "low", low)
@@ -106,7 +108,7 @@ class Real:
     def code(self, value: object) -> float:
         try:
             number = float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise NbrError(f"{value!r} is not a number") from None
         if not math.isfinite(number):
             raise NbrError(f"{number} is not a finite number")

@@ -113,3 +113,48 @@ def test_help_version_and_no_torch() -> None:
     assert nbr("--version").stdout.startswith("nbr ")
     code = "import sys, nbr, nbr.app.cli; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_fit_score_sample(tmp_path) -> None:
+    rows = ["a,b", *(["1,1", "0,0"] * 45), *(["1,0", "0,1"] * 5), ",1", "0,"]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    done = nbr("fit", "t.csv", "-o", "m.nbr", "--steps", "150", "--rules", "1", "--seed", "3", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["variables"] == {"a": "bit", "b": "bit"}
+    assert "102 rows of 2 columns: a bit, b bit" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.nbr", "t.csv"]
+    scored = json.loads(nbr("score", "m.nbr", "t.csv", "--json", cwd=tmp_path).stdout)
+    assert scored["rows"] == 102
+    assert scored["exact"] is True
+    assert -1.1 < scored["mean_log_likelihood"] < -0.9
+    drawn = nbr("sample", "m.nbr", "-n", "4", "--given", "a", "--seed", "1", cwd=tmp_path)
+    assert drawn.stdout.splitlines()[0] == "a,b"
+    assert len(drawn.stdout.splitlines()) == 5
+    assert drawn.stdout == nbr("sample", "m.nbr", "-n", "4", "--given", "a", "--seed", "1", cwd=tmp_path).stdout
+
+
+BAD_TABLES = {
+    "empty": ("", "the file is empty"),
+    "0 rows": ("a,b\n", "0 rows"),
+    "1 row": ("a,b\n1,0\n", "1 row"),
+    "all empty": ("a,b\n0,\n1,\n", "column 'b' is empty"),
+    "constant": ("a,b\n0,1\n1,1\n", "column 'b' is always '1'"),
+    "strings": ("a,b\n0,1.5\n1,2.5\n0,x\n1,3.5\n", "row 4, column 'b'"),
+    "nan": ("a,b\n0,1.5\n1,nan\n0,2.5\n", "row 3, column 'b'"),
+    "fields": ("a,b\n0,1\n1\n", "row 3 has 1 fields"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TABLES)
+def test_bad_tables_are_one_line_and_exit_2(case: str, tmp_path) -> None:
+    text, words = BAD_TABLES[case]
+    (tmp_path / "t.csv").write_text(text)
+    refused(nbr("fit", "t.csv", "-o", "m.nbr", cwd=tmp_path), words)
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_a_label_unseen_in_training(tmp_path) -> None:
+    (tmp_path / "m.toml").write_text("[variables]\nc = ['u', 'v']\n")
+    (tmp_path / "t.csv").write_text("c\nu\nw\n")
+    refused(nbr("score", "m.toml", "t.csv", cwd=tmp_path), "row 3, column 'c': 'w' is not one of its labels")

@@ -45,17 +45,19 @@ def test_engine_equals_brute_force(name: str) -> None:
             else engine.solve(problem, Limits(tolerance=0.0))
         )
         expected = truth(problem)
-        np.testing.assert_allclose(estimate.low.numpy(), expected, atol=1e-9, err_msg=f"model {seed}")
-        np.testing.assert_allclose(estimate.high.numpy(), expected, atol=1e-9, err_msg=f"model {seed}")
-        assert estimate.exact
+        ends = np.array([estimate.bounds(union) for union in range(len(expected))])
+        np.testing.assert_allclose(ends, np.stack([expected, expected], axis=1), atol=1e-9, err_msg=f"model {seed}")
+        small = name == "few" and expected.max() < 1e-4  # where cancellation costs digits, it says so
+        assert estimate.exact or small
 
 
 @pytest.mark.parametrize("name", EXACT)
 def test_reduced_problem_has_the_same_answer(name: str) -> None:
-    for seed in range(MODELS, MODELS + 50):
+    for seed in range(MODELS, MODELS + 200):
         problem = fitting(name, seed)
         estimate = solve(problem, name, Limits(tolerance=0.0))
-        np.testing.assert_allclose(estimate.low.numpy(), truth(problem), atol=1e-9, err_msg=f"model {seed}")
+        low = [estimate.bounds(union)[0] for union in range(len(problem.unions))]
+        np.testing.assert_allclose(low, truth(problem), atol=1e-9, err_msg=f"model {seed}")
 
 
 def test_count_without_time_still_bounds_the_truth() -> None:

@@ -35,11 +35,11 @@ def start(
 def ask(
     model: Model,
     question: Annotated[str, typer.Argument(help="What to ask, such as 'grass=wet & ~rain'.")],
-    given: Annotated[str | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'.")] = None,
+    given: Annotated[list[str] | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'.")] = None,
     engine: Annotated[str, typer.Option(help="auto, point, few, lattice, count or sampled.")] = "auto",
     budget: Annotated[float, typer.Option(help="Seconds that the answer may take.")] = 10.0,
     tolerance: Annotated[float, typer.Option(help="How narrow bounds should be.")] = 1e-3,
-    grid: Annotated[int, typer.Option(help="Pieces along a number that a network reads.")] = 32,
+    grid: Annotated[int | None, typer.Option(help="Pieces along a number that a network reads.")] = None,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -47,7 +47,10 @@ def ask(
     from nbr.app import screen
     from nbr.files import load
 
-    answer = load(model).ask(question, given, engine=engine, budget=budget, tolerance=tolerance, grid=grid, seed=seed)
+    condition = ", ".join(given) if given else None
+    answer = load(model).ask(
+        question, condition, engine=engine, budget=budget, tolerance=tolerance, grid=grid, seed=seed
+    )
     typer.echo(json.dumps(answer.as_json()) if as_json else screen.answer(answer))
 
 
@@ -84,3 +87,52 @@ def combine(
         typer.echo(json.dumps({"output": str(output), "conflict": conflict, **screen.model_json(joint)}))
     else:
         typer.echo(f"{output}: {len(joint.world)} variables, {len(joint.rules)} rules, conflict {conflict:.4f}")
+
+
+@app.command()
+def fit(
+    table: Annotated[list[Path], typer.Argument(help="CSV or Parquet tables, each with its own columns.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The .nbr file to write.")],
+    valid: Annotated[Path | None, typer.Option(help="A table to choose by; else a tenth of the rows.")] = None,
+    rules: Annotated[str, typer.Option(help="How many rules each set of columns gets, or auto.")] = "auto",
+    prior: Annotated[
+        str, typer.Option(help="What is known beside the rules: marginals or uniform, or a .nbr.")
+    ] = "marginals",
+    steps: Annotated[int | None, typer.Option(help="Training steps at the most.")] = None,
+    seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Learn rules from tables; an empty cell was not observed. A run that was stopped goes on where it was."""
+    from nbr.app import learn
+
+    report = learn.fit(table, output, valid, rules, prior, steps, seed)
+    typer.echo(json.dumps(report) if as_json else learn.shown(report))
+
+
+@app.command()
+def score(
+    model: Model,
+    table: Annotated[list[Path], typer.Argument(help="CSV or Parquet tables.")],
+    seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """The mean log-likelihood of the rows of a table, in nats; empty cells are summed over."""
+    from nbr.app import learn
+
+    report = learn.score(model, table, seed)
+    typer.echo(json.dumps(report) if as_json else learn.shown(report))
+
+
+@app.command()
+def sample(
+    model: Model,
+    count: Annotated[int, typer.Option("-n", "--count", help="How many rows.")] = 10,
+    given: Annotated[str | None, typer.Option(help="A condition that every row meets.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="A CSV file; else to the screen.")] = None,
+    seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Rows drawn from a model combined with its prior, as CSV."""
+    from nbr.app import learn
+
+    typer.echo(learn.sample(model, count, given, output, seed, as_json), nl=False)

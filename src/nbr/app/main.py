@@ -27,9 +27,13 @@ def main() -> None:
         status = stop.exit_code
     except KeyboardInterrupt:
         _fail("stopped", 130)
-    except BrokenPipeError:  # the reader has seen enough, as in `nbr show m.nbr | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):  # the reader has seen enough, as in `nbr show m.nbr | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+        _fail(f"cannot write: {error.strerror or error}")
+    except Exception as error:  # a fault of ours; still one line
+        _fail(f"this should not have happened ({type(error).__name__}: {error}); please report it", 1)
     sys.exit(status if isinstance(status, int) else 0)
 
 

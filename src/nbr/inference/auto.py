@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nbr.errors import NbrError
 from nbr.inference.count import Count
 from nbr.inference.few import Few
 from nbr.inference.lattice import Lattice
 from nbr.inference.point import Point
 from nbr.inference.problem import Engine, Estimate, Limits, Problem
-from nbr.inference.reduce import reduce
+from nbr.inference.reduce import fewer_points, fewer_rules
 from nbr.inference.sampled import Sampled
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Point(), Few(), Lattice(), Count(), Sampled())}
 QUICK = 0.05  # seconds that an exact answer is worth even when time is up
-ROUNDING = 1e-10  # an alternating sum is trusted where it leaves this relative error or less
+PRUNING = 0.2  # of the time, at most, for finding points that cannot matter
 
 
 def solve(problem: Problem, engine: str, limits: Limits) -> Estimate:
     """Bounds on every union of a problem, by the engine named or by the one that suits it."""
-    smaller = reduce(problem)
+    smaller = fewer_rules(problem)
     if engine == "auto":
-        return _auto(smaller, limits)
+        return replace(_auto(smaller, limits), scale=smaller.scale)
+    smaller = fewer_points(smaller, limits.share(PRUNING).deadline)
     chosen = ENGINES[engine]
     reason = chosen.unfit(smaller)
     if reason:
         raise NbrError(f"the engine {engine!r} does not fit: {reason}; leave the choice to 'auto'")
-    return chosen.solve(smaller, limits)
+    return replace(chosen.solve(smaller, limits), scale=smaller.scale)
 
 
 def _auto(problem: Problem, limits: Limits) -> Estimate:
     """Closed forms first, the cheapest that time allows; then counting; then sampling in the time left."""
+    if not any(seconds < QUICK for seconds, _ in _seconds(problem)):
+        problem = fewer_points(problem, limits.share(PRUNING).deadline)
     for seconds, name in sorted(_seconds(problem)):
         if seconds < max(limits.left, QUICK):
             estimate = ENGINES[name].solve(problem, limits)
-            if name != "few" or _trusted(problem, estimate):
+            if estimate.exact:
                 return estimate
     counted = ENGINES["count"].solve(problem, limits.share(0.5))
     if counted.exact or counted.width <= limits.tolerance:
@@ -54,9 +59,3 @@ def _seconds(problem: Problem) -> list[tuple[float, str]]:
         "lattice": 1e-9 * worlds * (problem.rules * len(problem.groups) + 3) + 1e-7 * points * problem.rules,
     }
     return [(cost[name], name) for name in fits]
-
-
-def _trusted(problem: Problem, estimate: Estimate) -> bool:
-    """Whether what inclusion-exclusion lost to cancellation is small beside the largest expectation."""
-    terms = max(1 << len(problem.points(union)) for union in problem.unions)
-    return terms * 1e-16 < ROUNDING * float(estimate.low.max())

@@ -18,12 +18,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nbr.inference.point import keep
 from nbr.inference.problem import Engine, Estimate, Limits, Problem
 from nbr.inference.standing import Floats, OutOfTime, all_killed
 
 FIRST_BEAM, LAST_BEAM, BEAM_GROWTH = 256, 1 << 17, 8
 STATES_AT_ONCE = 1 << 17
 PIECES_AT_ONCE = 128
+MOST_PIECES = 50_000
 SLACK = 4  # a piece may hold this many beams of states before it is cut back to one
 ROUNDING = 1e-13
 
@@ -54,6 +56,10 @@ def bounds(grades: Floats, beliefs: Floats, deadline: float, tolerance: float) -
     """Low and high with low <= E <= high; stops early once high - low <= tolerance * high."""
     if not len(grades) or not len(beliefs):
         return float(len(grades) > 0), float(len(grades) > 0)
+    if grades.size > MOST_PIECES:
+        # Too many to set up: the best single point is a lower bound, all of them together an upper one.
+        each = keep(torch.from_numpy(grades), torch.from_numpy(beliefs))
+        return float(each.max()), min(1.0, float(each.sum()))
     pieces = Pieces(grades, beliefs)
     low, high = pieces.expectation()
     try:

@@ -24,6 +24,7 @@ class Problem:
     groups: tuple[Tensor, ...]  # each (points, rules): grades
     unions: tuple[tuple[int, ...], ...]
     beliefs: Tensor  # (rules,)
+    scale: float = 1.0  # what all expectations are to be multiplied by; ratios do not feel it
 
     @property
     def rules(self) -> int:
@@ -62,13 +63,14 @@ class Estimate:
     high: Tensor
     engine: str
     kind: str = "proved"
+    scale: float = 1.0  # see Problem
 
     @property
     def exact(self) -> bool:
         return self.kind == "proved" and bool(torch.equal(self.low, self.high))
 
     def bounds(self, union: int) -> Interval:
-        return float(self.low[union]), float(self.high[union])
+        return self.scale * float(self.low[union]), self.scale * float(self.high[union])
 
     @property
     def width(self) -> float:
@@ -79,8 +81,9 @@ class Estimate:
 
     def ratio(self, union: int, of: int) -> Interval:
         """Bounds on E_union / E_of, where `of` contains `union`."""
-        (low, high), (least, most) = self.bounds(union), self.bounds(of)
-        return (low / most if most > 0 else 0.0), (min(high / least, 1.0) if least > 0 else 1.0)
+        low, high = float(self.low[union]), float(self.high[union])
+        least, most = float(self.low[of]), float(self.high[of])
+        return (min(low / most, 1.0) if most > 0 else 0.0), (min(high / least, 1.0) if least > 0 else 1.0)
 
 
 class Engine(ABC):

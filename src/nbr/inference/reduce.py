@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -9,20 +12,16 @@ from torch import Tensor
 from nbr.inference.problem import Problem
 
 BLOCK = 256
+MANY = 20_000
+MERGED = 1e-4  # rules become one only while 1 - b keeps its digits
 
 
-def reduce(problem: Problem) -> Problem:
-    """Drop what cannot matter to any union of the problem."""
-    smaller = _fewer_rules(problem)
-    groups = tuple(front(group) for group in smaller.groups)
-    return Problem(groups, problem.unions, smaller.beliefs)
-
-
-def _fewer_rules(problem: Problem) -> Problem:
+def fewer_rules(problem: Problem) -> Problem:
     """Rules that are never present or never below 1 go; those with the same grades at every point become one.
 
-    Two rules with the same grades are absent together with probability (1 - b)(1 - b'). Rules that
-    are always present act through their smallest grade.
+    A rule with grade 0 everywhere leaves nothing possible where it is present: it multiplies all expectations by
+    1 - b. Two rules with the same grades are absent together with probability (1 - b)(1 - b'). Rules that are
+    always present act through their smallest grade.
     """
     grades, beliefs = torch.cat(problem.groups), problem.beliefs
     always = beliefs == 1
@@ -30,21 +29,40 @@ def _fewer_rules(problem: Problem) -> Problem:
         smallest = grades[:, always].amin(dim=1, keepdim=True)
         grades = torch.cat([grades[:, ~always], smallest], dim=1)
         beliefs = torch.cat([beliefs[~always], beliefs.new_ones(1)])
-    matters = (beliefs > 0) & (grades < 1).any(dim=0)
+    broken = (grades == 0).all(dim=0) & (beliefs < 1) & bool(len(grades))
+    scale = problem.scale * math.prod((1 - beliefs[broken]).tolist())
+    matters = (beliefs > 0) & (grades < 1).any(dim=0) & ~broken
     grades, beliefs = grades[:, matters], beliefs[matters]
     if len(beliefs) > 1 and len(grades):
-        columns, member = torch.unique(grades, dim=1, return_inverse=True)
-        absent = beliefs.new_ones(columns.shape[1]).scatter_reduce(0, member, 1 - beliefs, "prod")
-        grades, beliefs = columns, 1 - absent
+        grades, beliefs = _merged(grades, beliefs)
     sizes = [len(group) for group in problem.groups]
-    return Problem(tuple(grades.split(sizes)), problem.unions, beliefs)
+    return Problem(tuple(grades.split(sizes)), problem.unions, beliefs, scale)
+
+
+def _merged(grades: Tensor, beliefs: Tensor) -> tuple[Tensor, Tensor]:
+    columns, member = torch.unique(grades, dim=1, return_inverse=True)
+    absent = beliefs.new_ones(columns.shape[1]).scatter_reduce(0, member, 1 - beliefs, "prod")
+    safe = (absent >= MERGED) | (torch.bincount(member, minlength=len(absent)) == 1)
+    alone = ~safe[member]
+    single = safe & (torch.bincount(member, minlength=len(absent)) == 1)
+    kept = beliefs.new_zeros(len(absent)).scatter(0, member, beliefs)
+    joint = torch.where(single, kept, 1 - absent)
+    return torch.cat([columns[:, safe], grades[:, alone]], dim=1), torch.cat([joint[safe], beliefs[alone]])
+
+
+def fewer_points(problem: Problem, deadline: float) -> Problem:
+    """Drop points that others of their group dominate, as far as time allows."""
+    groups = tuple(front(group, deadline) for group in problem.groups)
+    return Problem(groups, problem.unions, problem.beliefs, problem.scale)
 
 
 def distinct(rows: Tensor) -> Tensor:
-    """The rows without repetition."""
+    """The rows without repetition, where that is quick to find."""
     if rows.shape[1] == 0:
         return rows[:1]
-    return distinct_crisp(rows) if crisp(rows) else torch.unique(rows, dim=0)
+    if crisp(rows):
+        return distinct_crisp(rows)
+    return torch.unique(rows, dim=0) if len(rows) <= MANY else rows  # sorting long lists of rows takes seconds
 
 
 def crisp(rows: Tensor) -> bool:
@@ -60,16 +78,22 @@ def distinct_crisp(rows: Tensor) -> Tensor:
     return rows[torch.from_numpy(first)]
 
 
-def front(rows: Tensor) -> Tensor:
-    """The Pareto-maximal rows: a point with no grade above another's never gives the maximum alone."""
+def front(rows: Tensor, deadline: float) -> Tensor:
+    """The Pareto-maximal rows: a point with no grade above another's never gives the maximum alone.
+
+    At the deadline the rows not looked at yet stay in: more than needed, and still right.
+    """
     rows = distinct(rows)
     rows = rows[rows.sum(dim=1).argsort(descending=True)]
     kept = rows[:0]
-    for block in rows.split(BLOCK):
+    blocks = rows.split(BLOCK)
+    for done, block in enumerate(blocks):
+        if time.monotonic() > deadline:
+            return torch.cat([kept, *blocks[done:]])
         # Sorted by sum, a row can be dominated only by one before it.
         block = block[~_dominated(block, kept)]
         earlier = torch.ones(len(block), len(block), dtype=torch.bool).tril(-1)
-        inside = (block[None] >= block[:, None]).all(dim=2) & earlier
+        inside = (block[None] >= block[:, None]).all(dim=2) & earlier  # also drops what is said twice
         kept = torch.cat([kept, block[~inside.any(dim=1)]])
     return kept
 

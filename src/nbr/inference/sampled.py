@@ -14,6 +14,7 @@ from nbr.inference.problem import Engine, Estimate, Interval, Limits, Problem
 CHUNK = 1 << 20  # grades held at a time
 FIRST = 1 << 10  # worlds in the first round; each round doubles the total
 MOST = 1 << 26
+LEAST = 4  # worlds, even when time is up
 MISS = 0.05
 
 
@@ -72,7 +73,7 @@ class Sampled(Engine):
         total, product, count, rounds = each.new_zeros(size), each.new_zeros(size, size), 0, 0
         while True:
             goal = FIRST << rounds
-            while count < goal and (count < FIRST // 8 or limits.left > 0):
+            while count < goal and (count < LEAST or limits.left > 0):
                 alive = draw(grades, problem.beliefs, each, min(batch, goal - count), generator)
                 values = _unions(alive, sizes, problem.unions)
                 total, product = total + values.sum(dim=0), product + values.T @ values

@@ -28,7 +28,9 @@ KEYWORDS = {"and", "or", "not", "in", "true", "false"}
 
 def quoted(word: str) -> str:
     """A name or label as it must be written."""
-    return word if PLAIN.match(word) and word.lower() not in KEYWORDS else f'"{word}"'
+    if PLAIN.match(word) and word.lower() not in KEYWORDS:
+        return word
+    return f"'{word}'" if '"' in word else f'"{word}"'
 
 
 class Expression(ABC):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from functools import cache
@@ -16,7 +17,7 @@ from nbr.language import expressions as ex
 
 LONGEST = 20_000
 DEEPEST = 60
-NUMBERED = re.compile(r"(.*?)(\d+)\Z", re.DOTALL)
+NUMBERED = re.compile(r"(.*?)(\d{1,12})\Z", re.DOTALL)
 GROUPS: dict[str, Callable[[tuple[ex.Expression, ...]], ex.Expression]]
 GROUPS = {"majority": ex.Majority, "any": ex.Or, "all": ex.And}
 TURNED = {"=": "=", "!=": "!=", ">=": "<=", "<=": ">=", ">": "<", "<": ">"}
@@ -33,7 +34,7 @@ def parse(text: str) -> ex.Expression:
     if not isinstance(text, str):
         raise NbrError(f"a question is text in the query language, not {type(text).__name__}")
     if not text.strip():
-        raise NbrError("the question is empty; write for example: x5 & ~x6")
+        raise NbrError("it is empty; write for example: x5 & ~x6")
     if len(text) > LONGEST:
         raise NbrError(f"the question is longer than {LONGEST} characters")
     try:
@@ -140,6 +141,8 @@ class _Build(Transformer[Token, ex.Expression]):
         if _function(function) != "count":
             at = (operator.start_pos or 0) + 1
             raise NbrError(f"only count(...) can be compared with a number, at character {at}")
+        if not math.isfinite(float(number)):
+            raise NbrError(f"{number} is too large a number")
         return _shallow(ex.Count(parts, _sign(operator), float(number)))
 
     def turned(self, number: Token, operator: Token, name: Token) -> ex.Expression:

@@ -24,9 +24,13 @@ class Rule(ABC):
 
     def __init__(self, belief: float | Tensor, name: str | None = None) -> None:
         self.belief = belief
-        self.name = name
-        if not 0.0 <= self.degree <= 1.0:
-            raise NbrError(f"a belief is a number from 0 to 1, not {self.degree:g}")
+        self.name = None if name is None else str(name)
+        try:
+            fits = 0.0 <= self.degree <= 1.0
+        except (TypeError, ValueError, RuntimeError):
+            fits = False
+        if not fits:
+            raise NbrError(f"a belief is a number from 0 to 1, not {belief}")
         self._world: World | None = None
 
     @property
@@ -55,6 +59,10 @@ class Rule(ABC):
     @abstractmethod
     def grades(self, points: Tensor) -> Tensor:
         """The membership of each point, shape (points,), in [0, 1]."""
+
+    def grades_beside(self, done: dict[object, Tensor], points: Tensor) -> Tensor:
+        """The same, with a place to leave what other rules of the model can use for these points."""
+        return self.grades(points)
 
     def bounds(self, points: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
         """Proved bounds on the grades within boxes: points -+ radius, both of shape (points, variables).
@@ -117,4 +125,7 @@ def number(spec: Mapping[str, object], key: str) -> float:
     value = spec[key]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise NbrError(f"{key!r} must be a number, not {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise NbrError(f"{key!r} is too large a number") from None

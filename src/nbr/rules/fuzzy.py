@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 import torch
@@ -34,6 +35,8 @@ class Fuzzy(Rule):
         super().__init__(belief, name)
         if not callable(function):
             raise NbrError(f"a fuzzy rule needs a function of points, not {function!r}")
+        if lipschitz is not None and not (lipschitz >= 0 and math.isfinite(lipschitz)):
+            raise NbrError(f"lipschitz is a number of at least 0, not {lipschitz}")
         self.function = function
         self.lipschitz = lipschitz
         self._inputs = None if inputs is None else listed(inputs)

@@ -25,17 +25,22 @@ Box = tuple[Tensor, Tensor]
 
 def layers(network: nn.Module) -> list[nn.Module] | None:
     """The chain of known layers that a network is, or None if it is something else."""
-    if isinstance(network, nn.Sequential):
+    if type(network) is nn.Sequential:
         chains = [layers(part) for part in network]
         return None if any(chain is None for chain in chains) else [part for chain in chains for part in chain or []]
-    return [network] if isinstance(network, nn.Linear) or _name(network) else None
+    return [network] if type(network) is nn.Linear or _name(network) else None
 
 
 def run(network: nn.Module, inputs: Tensor) -> Tensor:
     """The network in the precision of its inputs, whatever that of its weights: inference is float64."""
     state = {**dict(network.named_parameters()), **dict(network.named_buffers())}
     exact = {key: value.to(inputs.dtype) for key, value in state.items() if value.is_floating_point()}
-    output: Tensor = functional_call(network, exact, (inputs,))
+    trained = network.training
+    network.eval()  # an answer does not depend on chance, as dropout would have it
+    try:
+        output: Tensor = functional_call(network, exact, (inputs,))
+    finally:
+        network.train(trained)
     return output
 
 

@@ -34,7 +34,11 @@ class Memory(Rule):
         name: str | None = None,
     ) -> None:
         super().__init__(belief, name)
-        if not (math.isfinite(radius) and math.isfinite(sharpness) and sharpness > 0):
+        try:
+            fits = math.isfinite(radius) and math.isfinite(sharpness) and sharpness > 0
+        except TypeError:
+            fits = False
+        if not fits:
             raise NbrError("a memory needs a finite radius and a positive sharpness")
         self.radius, self.sharpness = float(radius), float(sharpness)
         self._row = None if isinstance(point, Mapping) else [float(value) for value in point]
@@ -83,7 +87,15 @@ class Memory(Rule):
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         shape = {"radius": self.radius, "sharpness": self.sharpness}
-        return {"memory": self.point, **shape, **self._common_spec()}, {}
+        point = {name: self._plain(name) for name in self.point}
+        return {"memory": point, **shape, **self._common_spec()}, {}
+
+    def _plain(self, name: str) -> object:
+        """A value as a file holds it: a label, or a number."""
+        code, variable = self.world.code(name, self.point[name]), self.world.variables[name]
+        if isinstance(variable, Choice):
+            return variable.show(code)
+        return code if isinstance(variable, Real) else int(code)
 
     def _check(self) -> None:
         if not self.inputs:
@@ -99,5 +111,12 @@ class Memory(Rule):
 
 def _values(world: World, row: Sequence[float]) -> dict[str, object]:
     """A full row as named values, checked as any other."""
-    pairs = zip(world.variables.items(), row, strict=True)
-    return {name: variable.show(code) if isinstance(variable, Choice) else code for (name, variable), code in pairs}
+    values: dict[str, object] = {}
+    for (name, variable), code in zip(world.variables.items(), row, strict=True):
+        if isinstance(variable, Choice):
+            if code not in range(variable.size):
+                raise NbrError(f"{name!r}: {code:g} is not the position of one of its {variable.size} labels")
+            values[name] = variable.show(code)
+        else:
+            values[name] = int(code) if code.is_integer() else code
+    return values

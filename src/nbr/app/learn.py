@@ -1,0 +1,116 @@
+"""The commands that learn, score and sample: files in, a small report out."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from nbr.errors import NbrError
+from nbr.files import load, write
+from nbr.learning import tables
+from nbr.learning.fitting import fit_report
+from nbr.learning.likelihood import score as score_table
+from nbr.learning.training import Progress
+
+Report = dict[str, object]
+
+
+def fit(
+    paths: list[Path], output: Path, valid: Path | None, rules: str, prior: str, steps: int | None, seed: int
+) -> Report:
+    if output.suffix.lower() != ".nbr":
+        raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
+    data = tables.read(list(paths))
+    said = {name: variable.spec for name, variable in data.world.variables.items()}
+    _say(f"{len(data):,} rows of {len(said)} columns: {_kinds(said)}")
+    known: object = load(prior) if prior.endswith(".nbr") else prior
+    amount = int(rules) if rules.isdigit() else rules
+    began, folder = time.monotonic(), output.with_name(output.name + ".part")
+    if folder.exists():
+        _say(f"going on with the run that was stopped ({folder})")
+    try:
+        fitted = fit_report(data, amount, known, valid=valid, seed=seed, steps=steps, checkpoint=folder, watch=_Bar())
+    except KeyboardInterrupt:
+        _say(f"stopped; the same command goes on from {folder}")
+        raise
+    fitted.reasoner.save(output)
+    _say("")
+    return {
+        "output": str(output),
+        "rows": len(data),
+        "variables": said,
+        "inputs": [list(names) for names in fitted.inputs],
+        "rules": len(fitted.reasoner.rules),
+        "steps": fitted.steps,
+        "train_log_likelihood": fitted.train,
+        "valid_log_likelihood": fitted.valid,
+        "seconds": round(time.monotonic() - began, 1),
+    }
+
+
+def score(model: Path, paths: list[Path], seed: int) -> Report:
+    reasoner = load(model)
+    found = score_table(reasoner, tables.read(list(paths), reasoner.world), seed)
+    error = {} if found.exact else {"standard_error": found.error}
+    return {"mean_log_likelihood": found.mean, "rows": len(found.log_prob), "exact": found.exact, **error}
+
+
+def sample(model: Path, count: int, given: str | None, output: Path | None, seed: int, as_json: bool) -> str:
+    table = load(model).sample(count, given, seed=seed)
+    method = f"{table.attrs['method']}, {table.attrs['acceptance']:.3g} of the prior's points kept"
+    if as_json:
+        return json.dumps({"rows": table.to_dict("records"), **table.attrs}, default=float) + "\n"
+    _say(f"{count:,} rows: {method}")
+    text: str = table.to_csv(index=False)
+    if output is None:
+        return text
+    write(output, text.encode())
+    return ""
+
+
+def shown(report: Report) -> str:
+    """A report as lines for reading."""
+    lines = []
+    for name, value in report.items():
+        if name == "variables":
+            continue
+        if isinstance(value, float):
+            value = f"{value:.4f}"
+        if name == "inputs" and isinstance(value, list):
+            value = "; ".join(", ".join(names) for names in value)
+        lines.append(f"{name.replace('_', ' '):<22}{value}")
+    return "\n".join(lines)
+
+
+def _kinds(spec: dict[str, object]) -> str:
+    shown = [
+        f"{name} {'choice' if isinstance(kind, list) else 'number' if isinstance(kind, dict) else kind}"
+        for name, kind in spec.items()
+    ]
+    return ", ".join(shown[:12]) + (f" and {len(shown) - 12} more" if len(shown) > 12 else "")
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+class _Bar:
+    """Progress on stderr: one line that renews itself, or, where nobody watches, a line from time to time."""
+
+    def __init__(self) -> None:
+        self.live = sys.stderr.isatty()
+        self.said = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if not self.live and now - self.said < 10:
+            return
+        self.said = now
+        line = (
+            f"{progress.stage}: step {progress.step:,} of at most {progress.steps:,}, "
+            f"log-likelihood {progress.train:.4f}, held out {progress.valid:.4f}, "
+            f"up to {progress.seconds_left:.0f} s left"
+        )
+        print(f"\r{line:<110}" if self.live else line, end="" if self.live else "\n", file=sys.stderr, flush=True)

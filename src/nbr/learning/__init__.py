@@ -1,0 +1,1 @@
+"""From tables to rules, and from rules to samples and likelihoods."""

@@ -1,0 +1,100 @@
+"""How likely a model finds rows, holes included (section 2.5 of the paper).
+
+P(x) = P_0(x) P_keep(x) / sum over x' of P_0(x') P_keep(x'), and a row with holes is the sum over its completions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from nbr.errors import NbrError
+from nbr.learning.listing import Listing, listing
+from nbr.learning.tables import Table
+
+if TYPE_CHECKING:
+    from nbr.reasoner import Reasoner
+
+CHUNK = 1 << 14
+DRAWS = 1 << 18  # points of the prior that an estimated normaliser rests on
+FILLS = 256  # completions of a row that cannot be listed
+
+
+@dataclass(frozen=True)
+class Score:
+    """The log-likelihood of each row; when not exact, `error` is the standard error of their mean."""
+
+    log_prob: Tensor
+    exact: bool
+    error: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        return float(self.log_prob.mean())
+
+
+def score(reasoner: Reasoner, table: Table, seed: int = 0) -> Score:
+    """Exact where the points of the world can be listed and the prior scored, else estimated with its error."""
+    if not len(table):
+        raise NbrError("there are 0 rows to score")
+    listed = listing(reasoner.world)
+    weights = None if listed is None else log_weights(reasoner, listed)
+    if listed is not None and weights is not None:
+        return Score(marginal(weights, listed, table.codes) - weights.logsumexp(0), True)
+    return _estimated(reasoner, table, torch.Generator().manual_seed(seed))
+
+
+def log_keep(reasoner: Reasoner, points: Tensor) -> Tensor:
+    """log P_keep of observed points, equation (10), some thousands at a time."""
+    with torch.no_grad():
+        return torch.cat([reasoner.keep(chunk).log() for chunk in points.split(CHUNK)])
+
+
+def log_weights(reasoner: Reasoner, listed: Listing) -> Tensor | None:
+    """log of P_0 P_keep for every point of a finite world; None if the prior cannot be scored."""
+    prior = reasoner.prior.log_prob(listed.points)
+    return None if prior is None else prior + log_keep(reasoner, listed.points)
+
+
+def marginal(weights: Tensor, listed: Listing, codes: Tensor) -> Tensor:
+    """For each row the log of the sum of weights over its completions."""
+    distinct, member = torch.unique(codes.nan_to_num(nan=-1.0), dim=0, return_inverse=True)
+    distinct = torch.where(distinct < 0, math.nan, distinct)
+    row, point = listed.completions(distinct)
+    return log_sum(weights[point], row, len(distinct))[member]
+
+
+def log_sum(values: Tensor, row: Tensor, rows: int) -> Tensor:
+    """log of the sum of exp(values) within each row; differentiable."""
+    with torch.no_grad():
+        top = values.new_full((rows,), -math.inf).scatter_reduce(0, row, values, "amax")
+        top = top.clamp(min=torch.finfo(values.dtype).min)
+    total = values.new_zeros(rows).index_add(0, row, (values - top.index_select(0, row)).exp())
+    return total.log() + top
+
+
+def _estimated(reasoner: Reasoner, table: Table, generator: torch.Generator) -> Score:
+    """The normaliser as an average over the prior; holes filled at random from it.
+
+    The error is that of the normaliser, which all rows share, and of the fills, by the delta method.
+    """
+    prior = reasoner.prior
+    kept = log_keep(reasoner, prior.sample(DRAWS, generator)).exp()
+    normaliser = kept.mean()
+    if normaliser == 0:
+        raise NbrError("not one of many points drawn from the prior agrees with the rules: there is no likelihood")
+    variance = float(kept.var() / DRAWS / normaliser**2)
+    filled = prior.complete(table.codes, 1 if table.complete else FILLS, generator)
+    rows, fills, width = filled.shape
+    observed = prior.log_prob(table.codes)
+    if observed is None:
+        raise NbrError("rows cannot be scored: the prior can only be sampled")
+    keeps = log_keep(reasoner, filled.reshape(-1, width)).exp().view(rows, fills)
+    means = keeps.mean(dim=1).clamp(min=1e-300)
+    if fills > 1:
+        variance += float((keeps.var(dim=1) / fills / means**2).mean() / rows)
+    return Score(observed + means.log() - normaliser.log(), False, math.sqrt(variance))

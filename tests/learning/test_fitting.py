@@ -1,0 +1,213 @@
+"""Learning: what is found, that it is the least that explains the data, and that nothing interrupts it."""
+
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import nbr
+from nbr.inference.point import keep
+from nbr.learning import fitting, objectives, priors, tables
+from nbr.learning.bank import Bank
+
+
+def implication(rows: int = 400) -> pd.DataFrame:
+    """a is a coin; b follows a nine times in ten; c is a coin that has nothing to do with them."""
+    random_ = np.random.default_rng(0)
+    a, c = random_.integers(0, 2, (2, rows))
+    b = np.where(random_.random(rows) < 0.9, a, 1 - a)
+    return pd.DataFrame({"a": a, "b": b, "c": c})
+
+
+def test_bank_and_its_export_agree() -> None:
+    world = nbr.World(a=nbr.Bit(), b=nbr.Choice("u", "v", "w"), t=nbr.Real(-5, 20))
+    bank = Bank(world, [("a", "t"), ("b",)], rules=3, width=8, seed=0)
+    points = torch.tensor([[0, 2, -5.0], [1, 0, 3.3], [1, 1, 20]], dtype=torch.float64)
+    reasoner = nbr.Reasoner(world, bank.export())
+    expected = bank(bank.encode(points)).double()
+    torch.testing.assert_close(reasoner.grades(points), expected, atol=1e-5, rtol=0)
+    assert len(reasoner.rules) == 6
+    assert reasoner.rules[0].inputs == ("a", "t")
+    moved = points.clone()
+    moved[:, 1] = 1
+    torch.testing.assert_close(reasoner.grades(moved)[:, :3], reasoner.grades(points)[:, :3])
+
+
+def test_objective_equals_the_score_of_the_exported_model() -> None:
+    frame = implication(60)
+    frame.loc[::3, "b"] = np.nan
+    data = tables.read(frame)
+    prior = priors.marginals(data)
+    bank = Bank(data.world, [data.world.names], rules=4, width=8, seed=1)
+    goal = objectives.objective(bank, prior, {"train": data}, seed=0)
+    assert isinstance(goal, objectives.Listed)
+    model = nbr.Reasoner(data.world, bank.export(), prior=prior)
+    assert goal.mean(bank, "train") == pytest.approx(model.log_prob(frame).mean().item(), abs=1e-4)
+
+
+def test_alpha_loss_has_the_gradient_of_the_likelihood() -> None:
+    """Equations (11) and (13) agree where the sampled parts are large."""
+    data = tables.read(implication(4000))
+    prior = priors.marginals(data)
+    bank = Bank(data.world, [data.world.names], rules=2, width=8, seed=1)
+    exact = objectives.objective(bank, prior, {"train": data}, seed=0)
+    sampled = objectives.Sampled(bank, prior, {"train": data}, seed=0)
+    exact.loss(bank, 0).backward()
+    expected = bank.doubt.grad.clone()
+    total = torch.zeros_like(expected)
+    for step in range(400):
+        bank.zero_grad()
+        sampled.alpha = keep(bank(sampled.reference), bank.beliefs).mean().detach()
+        sampled.loss(bank, 50 * step).backward()
+        total += bank.doubt.grad / 400
+    torch.testing.assert_close(total, expected, atol=3e-3, rtol=0.1)
+
+
+def test_fit_finds_the_relation_and_leaves_the_rest_open() -> None:
+    model = nbr.fit(implication(), prior="marginals", seed=0, steps=400)
+    assert len(model.rules) <= 4
+    yes = model.ask("b", given="a")
+    assert yes.belief > 0.7
+    assert yes.plausibility == pytest.approx(1, abs=0.05)
+    open_question = model.ask("c", given="a")
+    assert open_question.ignorance > 0.7
+    sampled = model.sample(5000, given="a", seed=0)
+    assert sampled["b"].mean() == pytest.approx(0.9, abs=0.05)
+
+
+def test_rules_read_only_what_rows_show_together() -> None:
+    frame = implication()
+    first, second = frame[["a", "b"]], frame[["b", "c"]]
+    report = fitting.fit_report([first, second], rules=1, steps=50)
+    assert report.inputs == [("a", "b"), ("b", "c")]
+    assert {rule.inputs for rule in report.reasoner.rules} == {("a", "b"), ("b", "c")}
+
+
+def test_table_1_from_plain_rows_with_holes() -> None:
+    """The 11-bit world of the paper: ten columns of eleven at a time, with no flag."""
+    names = [f"x{i}" for i in range(11)]
+    rows = []
+    for middle in itertools.product([0, 1], repeat=9):
+        majority = int(sum(middle) >= 5)
+        for copy in range(10):
+            rows.append([majority if copy < 9 else 1 - majority, *middle, None])
+            rows.append([None, *middle, majority if copy < 2 else 1 - majority])
+    model = nbr.fit(pd.DataFrame(rows, columns=names))
+    assert len(model.rules) == 2
+    for question, given, belief, plausibility in [
+        ("x10", "x0=1", 0, 1 / 3),
+        ("x10", "x0=0", 2 / 3, 1),
+        ("x5", "x0=1, x1..x4=0", 8 / 9, 1),
+        ("x5", "x0=1, x1..x4=0, x10=1", 2 / 3, 1),
+        ("x5", "x0=1, x1..x4=0, x6..x10=1", 2 / 3, 3 / 4),
+    ]:
+        answer = model.ask(question, given)
+        assert answer.belief == pytest.approx(belief, abs=0.03)
+        assert answer.plausibility == pytest.approx(plausibility, abs=0.03)
+
+
+def test_a_second_model_learns_only_what_the_first_does_not_know() -> None:
+    """Modular knowledge: first a -> b, then data that also has c -> d, with the first as prior."""
+    random_ = np.random.default_rng(1)
+    a, c = random_.integers(0, 2, (2, 3000))
+    follow = lambda x: np.where(random_.random(3000) < 0.9, x, 1 - x)  # noqa: E731
+    old = pd.DataFrame({"a": a, "b": follow(a), "c": c, "d": random_.integers(0, 2, 3000)})
+    new = pd.DataFrame({"a": a, "b": follow(a), "c": c, "d": follow(c)})
+    first = nbr.fit(old, prior="uniform", rules=1, steps=300)
+    second = nbr.fit(new, prior=first, rules=1, steps=300, world=first.world)
+    assert first.ask("b", given="a").belief > 0.75
+    assert first.ask("d", given="c").ignorance > 0.8
+    assert second.ask("d", given="c").belief > 0.75
+    assert second.ask("b", given="a").ignorance > 0.8
+    both = first & second
+    assert both.ask("b", given="a").belief > 0.7
+    assert both.ask("d", given="c").belief > 0.7
+
+
+def test_numbers_and_choices_are_learned_by_sampling() -> None:
+    random_ = np.random.default_rng(0)
+    t = random_.uniform(-10, 30, 1500)
+    frame = pd.DataFrame({"t": t, "sky": np.where(t + random_.normal(0, 2, 1500) > 10, "clear", "grey")})
+    frame.loc[::5, "sky"] = None
+    model = nbr.fit(frame, rules=2, steps=300)
+    hot, cold = model.sample(3000, given="t>20", seed=0), model.sample(3000, given="t<0", seed=0)
+    assert (hot["sky"] == "clear").mean() > 0.8
+    assert (cold["sky"] == "clear").mean() < 0.2
+
+
+FIT = """
+import sys
+from nbr.learning import fitting, training
+fitting.Settings = lambda **kw: training.Settings(saved=0.0, **kw)
+import nbr, pandas as pd
+nbr.fit(pd.read_csv(sys.argv[1]), rules=2, steps=60, checkpoint=sys.argv[2] + ".part").save(sys.argv[2])
+"""
+
+
+def test_a_killed_run_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    implication().to_csv(tmp_path / "t.csv", index=False)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+    def start(name: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", FIT, str(tmp_path / "t.csv"), str(tmp_path / name)]
+        return subprocess.Popen(command, env=environment)
+
+    whole = start("whole.nbr")
+    assert whole.wait(60) == 0
+    dice, killed = random.Random(0), 0
+    while killed < 10:
+        process = start("broken.nbr")
+        while process.poll() is None and not (tmp_path / "broken.nbr.part").exists():
+            time.sleep(0.005)
+        time.sleep(dice.uniform(0, 0.4))
+        process.send_signal(signal.SIGKILL)
+        if process.wait(60) == -signal.SIGKILL:
+            killed += 1
+        else:
+            break
+    assert killed >= 3
+    last = start("broken.nbr")
+    assert last.wait(60) == 0
+    assert (tmp_path / "broken.nbr").read_bytes() == (tmp_path / "whole.nbr").read_bytes()
+    assert not (tmp_path / "broken.nbr.part").exists()
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
+    class Stop(Exception):
+        pass
+
+    def stop(progress) -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        nbr.fit(implication(), rules=1, steps=30, checkpoint=tmp_path / "p", watch=stop)
+    (tmp_path / "p").mkdir(exist_ok=True)
+    for path in (tmp_path / "p").iterdir():
+        path.write_bytes(b"broken")
+    (tmp_path / "p" / "train-valid-1.safetensors").write_bytes(b"broken")
+    with pytest.raises(nbr.NbrError, match="delete it to start again"):
+        nbr.fit(implication(), rules=1, steps=30, checkpoint=tmp_path / "p")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"rules": 0}, "above 0"),
+        ({"rules": "many"}, "'auto'"),
+        ({"steps": 0}, "above 0"),
+        ({"prior": "gut feeling"}, "unknown prior"),
+        ({"inputs": [["a", "z"]]}, "unknown variable 'z'"),
+    ],
+)
+def test_wrong_settings(settings: dict, words: str) -> None:
+    with pytest.raises(nbr.NbrError, match=words):
+        nbr.fit(implication(20), **settings)

@@ -1,0 +1,168 @@
+"""Likelihoods and samples against plain sums over all points."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import nbr
+from nbr.learning import likelihood, listing, priors, sampling
+from nbr.learning.tables import Table, read
+
+WORLD = nbr.World(a=nbr.Bit(), b=nbr.Choice("u", "v", "w"), c=nbr.Bit())
+RULES = [nbr.Clause("a -> b=v", 0.7), nbr.Clause("c <-> a", 0.4), nbr.Memory({"b": "w", "c": 1}, 0.5, 0.3)]
+TABLE = Table(WORLD, torch.tensor([[1, 1, 1], [0, 2, 0], [0, 0, 1.0]], dtype=torch.float64))
+
+
+def every_prior() -> dict[str, priors.Prior]:
+    return {
+        "uniform": priors.uniform(WORLD),
+        "marginals": priors.marginals(TABLE),
+        "empirical": priors.Empirical(TABLE),
+        "learned": priors.Learned(nbr.Reasoner(WORLD, [nbr.Clause("b=u", 0.5)])),
+    }
+
+
+PRIORS = every_prior()
+
+
+def all_points() -> list[tuple[int, int, int]]:
+    return list(itertools.product(range(2), range(3), range(2)))
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_prior_contract(name: str) -> None:
+    """Probabilities sum to 1, and samples come as often as they should (a chi-square test that can fail)."""
+    prior = PRIORS[name]
+    points = torch.tensor(all_points(), dtype=torch.float64)
+    scores = prior.log_prob(points)
+    assert scores is not None
+    assert scores.exp().sum().item() == pytest.approx(1)
+    drawn = prior.sample(20_000, torch.Generator().manual_seed(0))
+    again = prior.sample(20_000, torch.Generator().manual_seed(0))
+    assert torch.equal(drawn, again)
+    numbers = (drawn @ torch.tensor([6.0, 2.0, 1.0], dtype=torch.float64)).long()
+    counts = torch.bincount(numbers, minlength=12).double()
+    possible = scores.exp() > 0
+    assert counts[~possible].sum() == 0
+    expected = 20_000 * scores.exp()[possible]
+    assert float(((counts[possible] - expected) ** 2 / expected).sum()) < 35  # 11 degrees of freedom, 1 in 5,000
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_log_prob_equals_plain_sums(name: str) -> None:
+    reasoner = nbr.Reasoner(WORLD, RULES, prior=PRIORS[name])
+    points = torch.tensor(all_points(), dtype=torch.float64)
+    weights = PRIORS[name].log_prob(points).exp() * reasoner.keep(points)
+    share = dict(zip(all_points(), (weights / weights.sum()).tolist(), strict=True))
+    holes = torch.tensor([[1, 1, 1], [math.nan, 1, 0], [0, math.nan, math.nan], [math.nan] * 3], dtype=torch.float64)
+    expected = []
+    for row in holes.tolist():
+        agree = [
+            p
+            for p in all_points()
+            if all(math.isnan(cell) or cell == value for cell, value in zip(row, p, strict=True))
+        ]
+        expected.append(sum(share[p] for p in agree))
+    scored = likelihood.score(reasoner, Table(WORLD, holes))
+    assert scored.exact
+    np.testing.assert_allclose(scored.log_prob.exp().numpy(), expected, atol=1e-12)
+
+
+def test_completions_fill_every_hole_in_every_way() -> None:
+    listed = listing.listing(WORLD)
+    assert listed is not None
+    row, point = listed.completions(torch.tensor([[math.nan, 1, math.nan], [0, 2, 1]], dtype=torch.float64))
+    assert row.tolist() == [0, 0, 0, 0, 1]
+    assert sorted(map(tuple, listed.points[point[:4]].tolist())) == [(0, 1, 0), (0, 1, 1), (1, 1, 0), (1, 1, 1)]
+    assert listed.points[point[4]].tolist() == [0, 2, 1]
+
+
+def test_samples_agree_with_probabilities() -> None:
+    reasoner = nbr.Reasoner(WORLD, RULES, prior=PRIORS["marginals"])
+    drawn = reasoner.sample(40_000, seed=1)
+    assert list(drawn.columns) == ["a", "b", "c"]
+    assert drawn.attrs["method"] == "listed"
+    counts = drawn.value_counts()
+    for labels, count in counts.items():
+        frame = pd.DataFrame([labels], columns=["a", "b", "c"])
+        share = math.exp(reasoner.log_prob(frame).item())
+        assert count == pytest.approx(40_000 * share, abs=5 * math.sqrt(40_000 * share))
+    conditional = reasoner.sample(500, given="b=w & a", seed=2)
+    assert set(conditional["b"]) == {"w"}
+    assert set(conditional["a"]) == {1}
+    assert reasoner.sample(5, seed=3).equals(reasoner.sample(5, seed=3))
+    with pytest.raises(nbr.NbrError, match="nothing can be drawn"):
+        reasoner.sample(5, given="a & ~a")
+
+
+def kept_and_chains(method: str, monkeypatch: pytest.MonkeyPatch) -> nbr.Reasoner:
+    monkeypatch.setattr(sampling, "listing", lambda world: None)
+    if method == "chains":
+        monkeypatch.setattr(sampling, "RARE", 1.0)
+        monkeypatch.setattr(sampling, "TRIED", sampling.BATCH)
+    return nbr.Reasoner(WORLD, RULES, prior=PRIORS["marginals"])
+
+
+@pytest.mark.parametrize("method", ["kept", "chains"])
+def test_other_ways_to_sample_agree(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = nbr.Reasoner(WORLD, RULES, prior=PRIORS["marginals"])
+    points = torch.tensor(all_points(), dtype=torch.float64)
+    weights = PRIORS["marginals"].log_prob(points).exp() * exact.keep(points)
+    share = weights / weights.sum()
+    reasoner = kept_and_chains(method, monkeypatch)
+    drawn = sampling.draw(reasoner, 40_000, None, torch.Generator().manual_seed(0))
+    assert drawn.method == method
+    assert drawn.acceptance == pytest.approx(float(weights.sum()), abs=0.02)
+    numbers = (drawn.points @ torch.tensor([6.0, 2.0, 1.0], dtype=torch.float64)).long()
+    counts = torch.bincount(numbers, minlength=12) / 40_000
+    assert float((counts - share).abs().max()) < 0.015
+
+
+def test_continuous_worlds() -> None:
+    """A crisp rule on a real: the density is known by hand, the estimate must cover it."""
+    world = nbr.World(t=nbr.Real(0, 10))
+    reasoner = nbr.Reasoner(world, [nbr.Clause("t<2", 0.5)])
+    drawn = reasoner.sample(20_000, seed=0)
+    assert drawn.attrs["method"] == "kept"
+    assert drawn.attrs["acceptance"] == pytest.approx(0.2 + 0.8 * 0.5, abs=0.02)
+    assert (drawn["t"] < 2).mean() == pytest.approx(0.2 / 0.6, abs=0.02)
+    scored = likelihood.score(reasoner, read(pd.DataFrame({"t": [1.0, 5.0]}), world))
+    assert not scored.exact
+    expected = [math.log(0.1 / 0.6), math.log(0.05 / 0.6)]
+    np.testing.assert_allclose(scored.log_prob.numpy(), expected, atol=4 * scored.error + 1e-9)
+
+
+def test_estimated_likelihood_with_holes(monkeypatch: pytest.MonkeyPatch) -> None:
+    reasoner = nbr.Reasoner(WORLD, RULES, prior=PRIORS["marginals"])
+    holes = Table(WORLD, torch.tensor([[math.nan, 1, 0], [1, math.nan, math.nan]], dtype=torch.float64))
+    exact = likelihood.score(reasoner, holes)
+    monkeypatch.setattr(likelihood, "listing", lambda world: None)
+    estimate = likelihood.score(reasoner, holes)
+    assert exact.exact
+    assert not estimate.exact
+    assert estimate.mean == pytest.approx(exact.mean, abs=4 * estimate.error)
+    assert estimate.error < 0.05
+
+
+def test_any_torch_distribution_is_a_prior() -> None:
+    world = nbr.World(s=nbr.Real(-3, 3), t=nbr.Real(-3, 3))
+    normal = torch.distributions.MultivariateNormal(torch.zeros(2), 0.25 * torch.eye(2))
+    reasoner = nbr.Reasoner(world, [nbr.Clause("s>0", 1.0)], prior=priors.Drawn(world, normal))
+    drawn = reasoner.sample(5000, seed=0)
+    assert (drawn["s"] > 0).all()
+    assert drawn["t"].std() == pytest.approx(0.5, abs=0.03)
+    with pytest.raises(nbr.NbrError, match="2 variables"):
+        priors.Drawn(world, torch.distributions.Normal(torch.zeros(3), 1))
+
+
+def test_priors_are_saved(tmp_path) -> None:
+    for name, prior in PRIORS.items():
+        before = nbr.Reasoner(WORLD, RULES, prior=prior)
+        before.save(tmp_path / f"{name}.nbr")
+        after = nbr.load(tmp_path / f"{name}.nbr")
+        points = torch.tensor(all_points(), dtype=torch.float64)
+        torch.testing.assert_close(after.prior.log_prob(points), prior.log_prob(points))
