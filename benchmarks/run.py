@@ -18,9 +18,10 @@ import torch
 
 import engines
 import evidence_peers
+import learning
 import startup
 
-SUITES = {"engines": engines.run, "evidence": evidence_peers.run, "startup": startup.run}
+SUITES = {"engines": engines.run, "evidence": evidence_peers.run, "learning": learning.run, "startup": startup.run}
 RESULTS = Path(__file__).with_name("results.json")
 
 

@@ -21,11 +21,12 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
+from nbr.codec import Codec
 from nbr.errors import NbrError, suggest
 from nbr.language import span
 from nbr.learning import priors
 from nbr.reasoner import Reasoner
-from nbr.rules import Clause, Memory, Neural, Rule, layers
+from nbr.rules import Clause, Memory, Neural, Rule, Veiled, layers
 from nbr.rules.base import number, text
 from nbr.world import World
 
@@ -34,6 +35,7 @@ KEY = "nbr"
 KEYS = {
     "rule": {"rule", "belief", "name"},
     "memory": {"memory", "radius", "sharpness", "belief", "name"},
+    "veiled": {"veiled", "network", "belief", "name"},
     "network": {"network", "inputs", "output", "weights", "belief", "name"},
 }
 
@@ -95,12 +97,14 @@ def pack(reasoner: Reasoner) -> tuple[dict[str, Any], dict[str, Tensor]]:
             spec["weights"], parts = written[id(rule.network)] + 1, {}
         model["rules"].append(spec)
         tensors.update({f"rules.{position}.{key}": part.contiguous() for key, part in parts.items()})
-    if reasoner.decoder is not None:
-        if not isinstance(reasoner.decoder, nn.Module):
-            raise NbrError("the decoder is a function of yours and cannot be saved")
-        names, parts = layers.write(reasoner.decoder)
-        model |= {"latent": _ordered(reasoner.latent), "decoder": names}
-        tensors.update({f"decoder.{key}": part.contiguous() for key, part in parts.items()})
+    if reasoner.codec is not None:
+        model["latent"] = _ordered(reasoner.latent)
+        for name, network in (("decoder", reasoner.codec.decoder), ("encoder", reasoner.codec.encoder)):
+            if network is not None:
+                if not isinstance(network, nn.Module):
+                    raise NbrError(f"the {name} is a function of yours and cannot be saved")
+                model[name], parts = layers.write(network)
+                tensors.update({f"{name}.{key}": part.contiguous() for key, part in parts.items()})
     if reasoner.known_prior is not None:
         model["prior"], parts = reasoner.known_prior.spec()
         tensors.update({f"prior.{key}": part.contiguous() for key, part in parts.items()})
@@ -186,18 +190,29 @@ def unpack(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Reasoner:
     specs = model.get("rules", [])
     if not isinstance(specs, list):
         raise NbrError("rules must be a list: write [[rules]] above each one")
+    world = World.from_spec(dict(model["variables"]))
+    codec = _codec(world, model, tensors)
     rules: list[Rule] = []
     for position, spec in enumerate(specs, 1):
-        rules.append(_rule(position, spec, tensors, rules))
-    world = World.from_spec(dict(model["variables"]))
+        rules.append(_rule(position, spec, tensors, rules, codec))
     prior = priors.read(world, model["prior"], _below(tensors, "prior.")) if "prior" in model else None
-    if "decoder" not in model:
+    if codec is None:
         return Reasoner(world, rules, prior=prior)
-    decoder = layers.read(model["decoder"], _below(tensors, "decoder."))
-    return Reasoner(world, rules, latent=World.from_spec(dict(model["latent"])), decoder=decoder, prior=prior)
+    return Reasoner(world, rules, latent=codec.latent, decoder=codec.decoder, encoder=codec.encoder, prior=prior)
 
 
-def _rule(position: int, spec: object, tensors: Mapping[str, Tensor], earlier: Sequence[Rule]) -> Rule:
+def _codec(world: World, model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Codec | None:
+    if "decoder" not in model:
+        return None
+    networks = {
+        name: layers.read(model[name], _below(tensors, f"{name}.")) for name in ("decoder", "encoder") if name in model
+    }
+    return Codec(world, World.from_spec(dict(model["latent"])), networks["decoder"], networks.get("encoder"))
+
+
+def _rule(
+    position: int, spec: object, tensors: Mapping[str, Tensor], earlier: Sequence[Rule], codec: Codec | None
+) -> Rule:
     try:
         if not isinstance(spec, dict):
             raise NbrError("must be a table: write [[rules]] above it")
@@ -218,6 +233,8 @@ def _rule(position: int, spec: object, tensors: Mapping[str, Tensor], earlier: S
                 raise NbrError("a memory needs a table of values and a radius")
             sharpness = number(spec, "sharpness") if "sharpness" in spec else 10.0
             return Memory(spec["memory"], number(spec, "radius"), belief, sharpness=sharpness, name=name)
+        if kind == "veiled" and codec is not None:
+            return Veiled(spec["veiled"], _network(position, spec, tensors, earlier), belief, codec, name)
         if not isinstance(spec.get("inputs"), list):
             raise NbrError("a network can only stand in a .nbr file, with its weights and inputs")
         return Neural(

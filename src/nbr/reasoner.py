@@ -7,22 +7,22 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from nbr import asking, masses
 from nbr.answer import Answer
+from nbr.codec import Codec, Map
 from nbr.errors import NbrError
 from nbr.inference.point import keep
 from nbr.language import Expression, parse
 from nbr.learning import likelihood, priors, sampling, tables
 from nbr.learning.priors import Prior
-from nbr.rules import Rule, layers
+from nbr.rules import Rule
 from nbr.world import World
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Decoder = Callable[[Tensor], Tensor]
 Proposition = str | Expression | Rule | Callable[[Tensor], Tensor]
 
 
@@ -30,7 +30,8 @@ class Reasoner:
     """K rules over a world; together they specify a Dempster-Shafer belief function.
 
     With a decoder F the rules speak of the points of a `latent` world, and F gives the point of the
-    world that is observed; questions are about what is observed. Without one they are the same.
+    world that is observed; questions are about what is observed. Without one they are the same. An `encoder` turns
+    back: with it, the latent points are the codes of the observable ones, and points can be weighed and sampled.
 
     >>> from nbr import Clause
     >>> r = Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)])
@@ -44,7 +45,8 @@ class Reasoner:
         rules: Iterable[Rule] = (),
         *,
         latent: World | None = None,
-        decoder: Decoder | None = None,
+        decoder: Map | None = None,
+        encoder: Map | None = None,
         prior: Prior | None = None,
     ) -> None:
         if not isinstance(world, World):
@@ -57,7 +59,7 @@ class Reasoner:
             raise NbrError("rules come as a list")
         self.world = world
         self.latent = world if latent is None else latent
-        self.decoder = decoder
+        self.codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
         self.known_prior = prior
         self.rules = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(rules, 1))
 
@@ -78,16 +80,7 @@ class Reasoner:
 
     def observe(self, points: Tensor) -> Tensor:
         """F(z): what is observed at points of the latent world."""
-        if self.decoder is None:
-            return points
-        decoder = self.decoder
-        observed = layers.run(decoder, points) if isinstance(decoder, nn.Module) else decoder(points)
-        if observed.shape != (len(points), len(self.world)):
-            shape = tuple(observed.shape)
-            raise NbrError(f"the decoder gave shape {shape} for {len(points)} points of {len(self.world)} variables")
-        if not bool(observed.isfinite().all()):
-            raise NbrError("the decoder gave a number that is not finite")
-        return self.world.snap(observed)
+        return points if self.codec is None else self.codec.decode(points)
 
     def ask(
         self,
@@ -117,9 +110,7 @@ class Reasoner:
 
     def keep(self, points: Tensor) -> Tensor:
         """P_keep, equation (10): how plausible each observed point is, up to a common factor."""
-        if self.decoder is not None:
-            raise NbrError("which latent points give an observed one is not known: this model cannot weigh points")
-        return keep(self.grades(points), self.beliefs)
+        return keep(self.grades(points if self.codec is None else self.codec.encode(points)), self.beliefs)
 
     def log_prob(self, table: tables.Source, seed: int = 0) -> Tensor:
         """The log-likelihood of each row of a table; empty cells are summed over."""
@@ -145,7 +136,7 @@ class Reasoner:
         """Two independent bodies of knowledge as one, over the union of their worlds."""
         if not isinstance(other, Reasoner):
             return NotImplemented
-        if self.decoder is not None or other.decoder is not None:
+        if self.codec is not None or other.codec is not None:
             raise NbrError("models with a decoder cannot be combined: their latent worlds differ")
         world = self.world | other.world
         prior = self.known_prior if world == self.world else None

@@ -54,10 +54,10 @@ def collect(
     listing = _cells(reasoner, proposition, condition, grid)
     fits = listing.count <= LISTED
     width = 2 * (len(reasoner.rules) + len(reasoner.latent))
-    boxes = listing.boxes and reasoner.decoder is None  # what a decoder does within a box is not known
+    boxes = listing.boxes and reasoner.codec is None  # what a decoder does within a box is not known
     search = limits.share(0.5 if fits else 0.3)
     generator = torch.Generator().manual_seed(seed)
-    none = torch.zeros(0, len(reasoner.latent), dtype=torch.float64)
+    none = torch.zeros(0, len(listing.centres), dtype=torch.float64)
     tables = [_table(reasoner, proposition, condition, none, none if boxes else None)]
     seen = points = held = 0
     for chunk, radius in listing.mixed(width) if fits else listing.scattered(width, generator):
@@ -75,7 +75,7 @@ def collect(
 
 def _narrowed(reasoner: Reasoner, proposition: Set, condition: Set | None) -> tuple[Reasoner, Set, Set | None]:
     """The same question in a world of only the variables that somebody reads."""
-    if reasoner.decoder is not None:
+    if reasoner.codec is not None:
         return reasoner, proposition, condition
     read: set[str] = set()
     for part in (*reasoner.rules, proposition, condition):
@@ -102,6 +102,8 @@ def _table(
     reasoner: Reasoner, proposition: Set, condition: Set | None, points: Tensor, radius: Tensor | None
 ) -> Tensor:
     """A row for each point that meets the condition: grades and membership, and, within boxes, their bounds."""
+    if reasoner.codec is not None and reasoner.codec.encoder is not None:
+        points = reasoner.codec.encode(points)
     observed = reasoner.observe(points)
     if isinstance(condition, Expression):
         inside = condition.holds(reasoner.world, observed)
@@ -127,9 +129,10 @@ def _table(
 
 
 def _cells(reasoner: Reasoner, proposition: Set, condition: Set | None, grid: int) -> Cells:
-    world = reasoner.latent
-    if reasoner.decoder is not None:
-        return cells(world, {}, world.names, grid)
+    if reasoner.codec is not None:
+        listed = reasoner.latent if reasoner.codec.encoder is None else reasoner.world
+        return cells(listed, {}, listed.names, grid)
+    world = reasoner.world
     asked = [part for part in (proposition, condition) if part is not None]
     smooth: set[str] = set()
     cuts: dict[str, set[float]] = {}
@@ -144,7 +147,7 @@ def _cells(reasoner: Reasoner, proposition: Set, condition: Set | None, grid: in
 
 def excluded(reasoner: Reasoner, condition: Set | None) -> list[int]:
     """The rules that, each for itself, have grade 0 wherever the condition can hold; for worlds too large to list."""
-    if reasoner.decoder is not None or not isinstance(condition, Expression):
+    if reasoner.codec is not None or not isinstance(condition, Expression):
         return []
     found = []
     for position, rule in enumerate(reasoner.rules):

@@ -166,3 +166,21 @@ def test_priors_are_saved(tmp_path) -> None:
         after = nbr.load(tmp_path / f"{name}.nbr")
         points = torch.tensor(all_points(), dtype=torch.float64)
         torch.testing.assert_close(after.prior.log_prob(points), prior.log_prob(points))
+
+
+def test_pair_marginals_of_samples_agree_with_the_model() -> None:
+    """A larger world: every pair of bits as often as the model says, within five standard errors."""
+    from nbr.learning.bank import Bank
+
+    world = nbr.World.bits(10)
+    model = nbr.Reasoner(world, Bank(world, [world.names], 8, width=16, seed=3).export())
+    listed = listing.listing(world)
+    weights = likelihood.log_weights(model, listed)
+    chance = torch.softmax(weights, 0)
+    expected = (listed.points * chance[:, None]).T @ listed.points
+    drawn = torch.from_numpy(model.sample(50_000, seed=0).to_numpy().copy()).double()
+    found = drawn.T @ drawn / len(drawn)
+    error = (expected * (1 - expected) / len(drawn)).sqrt()
+    assert float(((found - expected).abs() / error).max()) < 5
+    shifted = expected + 6 * error
+    assert float(((found - shifted).abs() / error).max()) > 5, "the test must be able to fail"

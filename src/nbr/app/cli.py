@@ -136,3 +136,19 @@ def sample(
     from nbr.app import learn
 
     typer.echo(learn.sample(model, count, given, output, seed, as_json), nl=False)
+
+
+@app.command()
+def reproduce(
+    table: Annotated[str, typer.Argument(help="table1.")],
+    seeds: Annotated[int, typer.Option(help="How many seeds, from 0.")] = 5,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The HTML report to write.")] = Path("table1.html"),
+    as_json: Json = False,
+) -> None:
+    """Compute a table of the paper again, from nothing: ours beside the paper's and the exact optimum."""
+    from nbr.app import papers
+    from nbr.errors import NbrError
+
+    if table != "table1":
+        raise NbrError(f"{table!r} cannot be reproduced yet; there is table1")
+    typer.echo(papers.table1(seeds, output, as_json))

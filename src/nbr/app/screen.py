@@ -45,7 +45,7 @@ def model(reasoner: Reasoner, name: str) -> str:
     """The variables, rules and beliefs of a model, for reading."""
     head = f"{name}: {_count(len(reasoner.world), 'variable')}, {_count(len(reasoner.rules), 'rule')}"
     lines = [head, "", "variables", *_variables(reasoner.world)]
-    if reasoner.decoder is not None:
+    if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
     lines += ["", "rules", "       belief"]
     for position, rule in enumerate(reasoner.rules, 1):

@@ -56,31 +56,38 @@ class Bank(nn.Module):
 
     def forward(self, encoded: Tensor) -> Tensor:
         """The grades of encoded points in every rule: (points, rules)."""
+        return torch.sigmoid(self.logits(encoded)).movedim(0, 1).flatten(1)
+
+    def logits(self, encoded: Tensor) -> Tensor:
+        """Before the sigmoid: (groups, points, rules of a group)."""
         first = self.first * self.reads[:, :, None]
         hidden = torch.relu(encoded @ first + self.first_bias)
         hidden = torch.relu(hidden @ self.second + self.second_bias)
-        logits = hidden @ self.last + self.last_bias  # (groups, points, rules of a group)
-        return torch.sigmoid(logits).movedim(0, 1).flatten(1)
+        return hidden @ self.last + self.last_bias
 
     def export(self) -> list[Rule]:
         """The rules as ordinary ones, which know nothing of their training."""
         found: list[Rule] = []
         beliefs = self.beliefs.detach().double().tolist()
         for group, names in enumerate(self.inputs):
-            at = self.reads[group]
-            first = self.first[group, at].detach().double() * self.scale[at, None]
-            bias = self.first_bias[group, 0].detach().double() - self.shift[at] @ first
-            network = nn.Sequential(
-                _linear(first, bias),
-                nn.ReLU(),
-                _linear(self.second[group], self.second_bias[group, 0]),
-                nn.ReLU(),
-                _linear(self.last[group], self.last_bias[group, 0]),
-            )
+            network = self.network(group)
             for output in range(self.rules):
                 belief = beliefs[group * self.rules + output]
                 found.append(Neural(names, network, belief, output=output))
         return found
+
+    def network(self, group: int) -> nn.Sequential:
+        """The network of a group as ordinary layers on unscaled inputs."""
+        at = self.reads[group]
+        first = self.first[group, at].detach().double() * self.scale[at, None]
+        bias = self.first_bias[group, 0].detach().double() - self.shift[at] @ first
+        return nn.Sequential(
+            _linear(first, bias),
+            nn.ReLU(),
+            _linear(self.second[group], self.second_bias[group, 0]),
+            nn.ReLU(),
+            _linear(self.last[group], self.last_bias[group, 0]),
+        )
 
 
 def _columns(world: World) -> tuple[Tensor, Tensor, list[str]]:

@@ -5,5 +5,6 @@ from nbr.rules.clause import Clause
 from nbr.rules.fuzzy import Fuzzy
 from nbr.rules.memory import Memory
 from nbr.rules.neural import Neural
+from nbr.rules.veiled import Veiled
 
-__all__ = ["Clause", "Fuzzy", "Memory", "Neural", "Rule"]
+__all__ = ["Clause", "Fuzzy", "Memory", "Neural", "Rule", "Veiled"]

@@ -1,0 +1,66 @@
+"""`nbr reproduce`: train, compare with the paper, and write a report."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from nbr.errors import NbrError
+from nbr.files import write
+from nbr.paper import report
+from nbr.paper.table1 import QUESTIONS, STEPS, Trained, train
+
+
+def table1(seeds: int, output: Path, as_json: bool) -> str:
+    if seeds < 1:
+        raise NbrError(f"the number of seeds is at least 1, not {seeds}")
+    runs = []
+    for model in STEPS:
+        for seed in range(seeds):
+            runs.append(train(model, seed, _Line(f"{model}, seed {seed}")))
+            print(f"\r{model}, seed {seed}: {runs[-1].seconds:.0f} s{'':<30}", file=sys.stderr, flush=True)
+    write(output, report.page(runs).encode())
+    return json.dumps(_plain(runs, output)) if as_json else _shown(runs, output)
+
+
+class _Line:
+    """Progress on stderr where somebody watches."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, words: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{self.name}: {words:<30}", end="", file=sys.stderr, flush=True)
+
+
+def _plain(runs: list[Trained], output: Path) -> dict[str, object]:
+    models = [
+        {
+            "model": run.model,
+            "seed": run.seed,
+            "answers": run.answers,
+            "error": run.error,
+            "excess": run.excess,
+            "beliefs": run.reasoner.beliefs.tolist(),
+            "seconds": run.seconds,
+        }
+        for run in runs
+    ]
+    exact = [{"given": q.given, "asked": q.asked, "paper": q.paper, "exact": q.exact} for q in QUESTIONS]
+    return {"questions": exact, "runs": models, "report": str(output)}
+
+
+def _shown(runs: list[Trained], output: Path) -> str:
+    models = list(dict.fromkeys(run.model for run in runs))
+    lines = [f"{'given':<28}{'question':<10}{'paper':<15}{'exact':<20}" + "".join(f"{m:<20}" for m in models)]
+    for number, question in enumerate(QUESTIONS):
+        ours = [next(run for run in runs if run.model == model).answers[number] for model in models]
+        paper = f"[{question.paper[0]}, {question.paper[1]}]"
+        intervals = "".join(f"[{low:.4f}, {high:.4f}]    " for low, high in (question.exact, *ours))
+        lines.append(f"{question.given:<28}{question.asked:<10}{paper:<15}{intervals}")
+    lines += ["", f"{'model':<14}{'seed':<6}{'largest error':<16}{'below best likelihood':<24}seconds"]
+    for run in runs:
+        lines.append(f"{run.model:<14}{run.seed:<6}{run.error:<16.5f}{run.excess:<24.1e}{run.seconds:.0f}")
+    return "\n".join([*lines, "", f"report: {output}"])

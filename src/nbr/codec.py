@@ -1,0 +1,47 @@
+"""Between a latent world, of which rules speak, and the world that is observed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from nbr.errors import NbrError
+from nbr.rules import layers
+from nbr.world import World
+
+Map = Callable[[Tensor], Tensor] | nn.Module
+
+
+@dataclass(frozen=True, eq=False)
+class Codec:
+    """The decoder F from latent points to observed ones, and, if there is one, an encoder that turns back.
+
+    The encoder stands in for the maximum over all latent points that decode to the same observed one, as in
+    section 3 of the paper: with it, the latent points are taken to be the codes of the observable points.
+    """
+
+    world: World
+    latent: World
+    decoder: Map
+    encoder: Map | None = None
+
+    def decode(self, points: Tensor) -> Tensor:
+        """F(z), as points of the observed world."""
+        return self.world.snap(_run(self.decoder, points, len(self.world), "decoder"))
+
+    def encode(self, points: Tensor) -> Tensor:
+        """The codes of observed points."""
+        if self.encoder is None:
+            raise NbrError("which latent points give an observed one is not known: this model has no encoder")
+        return _run(self.encoder, points, len(self.latent), "encoder")
+
+
+def _run(network: Map, points: Tensor, columns: int, name: str) -> Tensor:
+    found = layers.run(network, points) if isinstance(network, nn.Module) else network(points)
+    if found.shape != (len(points), columns):
+        raise NbrError(f"the {name} gave shape {tuple(found.shape)} for {len(points)} points of {columns} variables")
+    if not bool(found.isfinite().all()):
+        raise NbrError(f"the {name} gave a number that is not finite")
+    return found

@@ -1,0 +1,69 @@
+"""A network on codes that sees only some of what is observed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from nbr.errors import NbrError
+from nbr.rules import layers
+from nbr.rules.base import Rule, listed
+from nbr.world import Real
+
+if TYPE_CHECKING:
+    from nbr.codec import Codec
+
+MOST = 1 << 12  # ways to fill what is not seen
+
+
+class Veiled(Rule):
+    """sigmoid of the smallest logit over all values of the variables that are not seen.
+
+    A code mixes all variables, so a network on codes would see them all. This one is asked about every way to fill
+    what it should not see, and the most doubtful answer counts: its grade depends on the seen variables alone.
+    """
+
+    def __init__(
+        self,
+        seen: Iterable[str] | str,
+        network: nn.Module,
+        belief: float | Tensor,
+        codec: Codec,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(belief, name)
+        self.seen, self.network, self.codec = listed(seen), network, codec
+        world = codec.world
+        self.hidden = [column for column, other in enumerate(world.names) if other not in self.seen]
+        variables = [world.variables[world.names[column]] for column in self.hidden]
+        if any(isinstance(variable, Real) for variable in variables):
+            raise NbrError("a veiled rule can only hide bits and choices")
+        values = [torch.arange(variable.size or 0, dtype=torch.float64) for variable in variables]
+        self.fills = torch.cartesian_prod(*values).reshape(-1, len(values)) if values else torch.zeros(1, 0)
+        if len(self.fills) > MOST:
+            raise NbrError(f"a veiled rule hides at most {MOST} combinations, not {len(self.fills)}")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.codec.latent.names
+
+    def grades(self, points: Tensor) -> Tensor:
+        observed = self.codec.decode(points)
+        smallest = points.new_full((len(points),), torch.inf)
+        for fill in self.fills:
+            filled = observed.clone()
+            filled[:, self.hidden] = fill.to(points.dtype)
+            logits = layers.run(self.network, self.codec.encode(filled)).reshape(len(points))
+            smallest = smallest.minimum(logits)
+        return torch.sigmoid(smallest)
+
+    def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
+        names, tensors = layers.write(self.network)
+        return {"veiled": list(self.seen), "network": names, **self._common_spec()}, tensors
+
+    def describe(self) -> str:
+        shown = ", ".join(self.seen[:6]) + (" ..." if len(self.seen) > 6 else "")
+        return f"network of the code of {shown}"

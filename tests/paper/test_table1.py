@@ -1,0 +1,71 @@
+"""Table 1 learned from rows with holes: both models of section 3."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import torch
+
+import nbr
+from nbr.learning.autoencoder import autoencode
+from nbr.learning.latent import VeiledBank
+from nbr.paper import report, table1
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, table1.Trained]:
+    return {model: table1.train(model, seed=0) for model in table1.STEPS}
+
+
+def test_answers_are_those_of_the_exact_optimum(runs) -> None:
+    assert runs["identity"].error < 0.01
+    assert runs["autoencoder"].error < 0.02
+    for run in runs.values():
+        assert abs(run.excess) < 1e-4
+        torch.testing.assert_close(run.reasoner.beliefs, torch.tensor([8 / 9, 3 / 4]).double(), atol=0.01, rtol=0)
+
+
+def test_every_pattern_survives_the_latent_space(runs) -> None:
+    codec = runs["autoencoder"].reasoner.codec
+    points = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=torch.float64)] * 11)
+    assert torch.equal(codec.decode(codec.encode(points)), points)
+    assert codec.encode(points).shape == (2048, 8)
+
+
+def test_rules_on_codes_see_only_their_own_bits(runs) -> None:
+    reasoner = runs["autoencoder"].reasoner
+    points = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=torch.float64)] * 11)
+    for rule, hidden in zip(reasoner.rules, (10, 0), strict=True):
+        flipped = points.clone()
+        flipped[:, hidden] = 1 - flipped[:, hidden]
+        before, after = (rule.grades(reasoner.codec.encode(part)) for part in (points, flipped))
+        assert torch.equal(before, after)
+
+
+def test_model_on_codes_is_saved_and_sampled(runs, tmp_path) -> None:
+    before = runs["autoencoder"].reasoner
+    before.save(tmp_path / "m.nbr")
+    after = nbr.load(tmp_path / "m.nbr")
+    assert after.ask("x10", given="x0=1").plausibility == pytest.approx(before.ask("x10", given="x0=1").plausibility)
+    drawn = after.sample(4000, seed=0)
+    middle = drawn[[f"x{i}" for i in range(1, 10)]].sum(axis=1) >= 5
+    assert (drawn["x0"] == middle).mean() == pytest.approx(0.9, abs=0.03)
+    assert (drawn["x10"] == middle).mean() == pytest.approx(0.2, abs=0.03)
+
+
+def test_bank_on_codes_and_its_export_agree() -> None:
+    world = nbr.World.bits(4)
+    codec = autoencode(world, latent=3, seed=0)
+    bank = VeiledBank(codec, [("x0", "x1", "x2"), ("x1", "x3")], width=8, seed=0)
+    points = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=torch.float64)] * 4)
+    reasoner = nbr.Reasoner(world, bank.export(), latent=codec.latent, decoder=codec.decoder, encoder=codec.encoder)
+    expected = bank(bank.encode(points)).double()
+    torch.testing.assert_close(reasoner.grades(codec.encode(points)), expected, atol=1e-5, rtol=0)
+
+
+def test_report_is_a_page_with_a_picture_and_no_network(runs) -> None:
+    page = report.page(list(runs.values()))
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    svg = page[page.index("<svg") : page.index("</svg>") + len("</svg>")]
+    ElementTree.fromstring(svg)
+    for question in table1.QUESTIONS:
+        assert f"[{question.exact[0]:.4f}, {question.exact[1]:.4f}]" in page
