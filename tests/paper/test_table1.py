@@ -13,7 +13,7 @@ from nbr.paper import report, table1
 
 @pytest.fixture(scope="module")
 def runs() -> dict[str, table1.Trained]:
-    return {model: table1.train(model, seed=0) for model in table1.STEPS}
+    return {model: table1.train(model, seed=0) for model in table1.STEPS}  # about half a minute
 
 
 def test_answers_are_those_of_the_exact_optimum(runs) -> None:

@@ -115,7 +115,7 @@ def train(model: str, seed: int, watch: Callable[[str], None] | None = None) -> 
 
 
 def _bank(codec: Codec | None, seed: int) -> Bank:
-    return Bank(WORLD, VIEWS, 1, 100, seed) if codec is None else VeiledBank(codec, VIEWS, 192, seed)
+    return Bank(WORLD, VIEWS, 1, 100, seed) if codec is None else VeiledBank(codec, VIEWS, 128, seed)
 
 
 def _learn(bank: Bank, listed: Listing, model: str, watch: Callable[[str], None] | None) -> float:
