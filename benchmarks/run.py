@@ -6,6 +6,7 @@ python benchmarks/run.py engines    only some
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -25,12 +26,17 @@ SUITES = {"engines": engines.run, "evidence": evidence_peers.run, "learning": le
 RESULTS = Path(__file__).with_name("results.json")
 
 
-def main(names: list[str]) -> int:
+def main(names: list[str], data: Path | None) -> int:
     torch.set_num_threads(1)
     results = json.loads(RESULTS.read_text())["suites"] if RESULTS.exists() else {}
-    for name in names or SUITES:
-        print(f"\n{name}")
-        results[name] = SUITES[name]()
+    suites = dict(SUITES)
+    if data is not None:
+        import density
+
+        suites["density"] = lambda: density.run(data)
+    for name in names or suites:
+        print(f"\n{name}", flush=True)
+        results[name] = suites[name]()
         for row in results[name]:
             print(_line(row))
     machine = {"python": platform.python_version(), "torch": torch.__version__, "threads": 1}
@@ -49,4 +55,8 @@ def _line(row: dict) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suites", nargs="*")
+    parser.add_argument("--data", type=Path, help="a folder with train.csv, valid.csv and test.csv")
+    chosen = parser.parse_args()
+    sys.exit(main(chosen.suites, chosen.data))
