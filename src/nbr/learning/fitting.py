@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -47,34 +48,9 @@ class Fitted:
     valid: float | None
 
 
-def fit(
-    table: Source,
-    rules: int | str = "auto",
-    prior: object = "marginals",
-    *,
-    valid: Source | None = None,
-    inputs: Sequence[Sequence[str]] | None = None,
-    world: World | None = None,
-    seed: int = 0,
-    width: int = 96,
-    steps: int | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    watch: Watcher | None = None,
-) -> Reasoner:
-    """Learn rules from a table, or several, with holes; see `fit_report` for what was chosen on the way."""
-    return fit_report(
-        table,
-        rules,
-        prior,
-        valid=valid,
-        inputs=inputs,
-        world=world,
-        seed=seed,
-        width=width,
-        steps=steps,
-        checkpoint=checkpoint,
-        watch=watch,
-    ).reasoner
+def fit(table: Source, rules: int | str = "auto", prior: object = "marginals", **settings: Any) -> Reasoner:
+    """Learn rules from a table, or several, with holes: the model of `fit_report`, which has the settings."""
+    return fit_report(table, rules, prior, **settings).reasoner
 
 
 def fit_report(
@@ -91,7 +67,7 @@ def fit_report(
     checkpoint: str | PathLike[str] | None = None,
     watch: Watcher | None = None,
 ) -> Fitted:
-    """The same as `fit`, with the choices it made.
+    """Learn rules, and tell the choices made on the way.
 
     `rules` is how many rules each set of columns gets, or "auto"; `inputs` the columns that each group of rules
     reads, by default the largest sets that rows show together. `valid` is a table to choose by; without one a tenth of
