@@ -33,7 +33,7 @@ COPIES = 10  # of every pattern of the nine bits, so that the proportions are ex
 STEPS = {"identity": 1200, "autoencoder": 2000}
 # A question takes a maximum over up to 1,024 points, so one half-learned corner spoils an answer: training goes on
 # until the likelihood, which is all it may look at, has converged.
-ATTEMPTS, CONVERGED, STUCK = 6, 1e-6, 1e-3
+ATTEMPTS, CONVERGED, STUCK = 8, 1e-6, 1e-5
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,11 @@ def train(model: str, seed: int, watch: Callable[[str], None] | None = None) -> 
     began = time.monotonic()
     listed = listing(WORLD)
     assert listed is not None
-    codec = autoencode(WORLD, 8, seed) if model == "autoencoder" else None
-    bank, excess = _bank(codec, seed), math.inf
+    codec, bank = _start(model, seed)
+    excess = math.inf
     for attempt in range(ATTEMPTS):
         if attempt and excess > STUCK:  # start again; otherwise go on from where the last round ended
-            bank = _bank(codec, seed + 1000 * attempt)
+            codec, bank = _start(model, seed + 1000 * attempt)
         excess = best_likelihood() - _learn(bank, listed, model, watch)
         if excess < CONVERGED:
             break
@@ -114,8 +114,11 @@ def train(model: str, seed: int, watch: Callable[[str], None] | None = None) -> 
     return Trained(model, seed, reasoner, answers, excess, seconds)
 
 
-def _bank(codec: Codec | None, seed: int) -> Bank:
-    return Bank(WORLD, VIEWS, 1, 100, seed) if codec is None else VeiledBank(codec, VIEWS, 128, seed)
+def _start(model: str, seed: int) -> tuple[Codec | None, Bank]:
+    if model == "identity":
+        return None, Bank(WORLD, VIEWS, 1, 100, seed)
+    codec = autoencode(WORLD, 8, seed)
+    return codec, VeiledBank(codec, VIEWS, 128, seed)
 
 
 def _learn(bank: Bank, listed: Listing, model: str, watch: Callable[[str], None] | None) -> float:
