@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nbr import evidence
+    from nbr import datasets, evidence, lipschitz
     from nbr.answer import Answer, Bounds
     from nbr.errors import NbrError
     from nbr.files import load
@@ -41,8 +41,10 @@ _HOME = {
     "Reasoner": "reasoner",
     "Rule": "rules",
     "World": "world",
+    "datasets": "datasets",
     "evidence": "evidence",
     "fit": "learning.fitting",
+    "lipschitz": "lipschitz",
     "load": "files",
     "parse": "language",
     "priors": "learning.priors",
@@ -63,8 +65,10 @@ __all__ = [
     "Reasoner",
     "Rule",
     "World",
+    "datasets",
     "evidence",
     "fit",
+    "lipschitz",
     "load",
     "parse",
     "priors",

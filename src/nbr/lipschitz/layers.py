@@ -1,0 +1,98 @@
+"""Layers that never move two inputs apart in L2: dense, convolutional, and sorting activations.
+
+Dense layers hold `count` networks side by side: inputs are (n, size), the same for all networks, or (count, n, size),
+and outputs (count, n, size). Weights start, and under `Stiefel` stay, with orthonormal rows or columns: gradients then
+keep their length on the way back, which is what makes nonexpansive networks trainable.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class Dense(nn.Module):
+    """`count` maps x -> W x + b with W on the Stiefel manifold."""
+
+    def __init__(self, inputs: int, outputs: int, count: int = 1, generator: torch.Generator | None = None) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(_orthogonal(count, outputs, inputs, generator))
+        self.bias = nn.Parameter(torch.zeros(count, 1, outputs))
+
+    def forward(self, x: Tensor) -> Tensor:
+        count, outputs, _ = self.weight.shape
+        if x.dim() == 2:  # one large product instead of many small ones
+            flat = x @ self.weight.flatten(0, 1).T
+            return flat.view(len(x), count, outputs).transpose(0, 1) + self.bias
+        return torch.baddbmm(self.bias, x, self.weight.mT)
+
+
+class Convolution(nn.Module):
+    """A convolution of pictures, zeros around them, divided by the norm of its own operator when that exceeds 1.
+
+    Pictures are (n, channels, height, width). The operator on a picture with zeros around it is a part of the circular
+    one on the enlarged picture, whose singular values are those of one small matrix for each frequency.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        filters: int,
+        kernel: int,
+        size: tuple[int, int],
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.size = size
+        start = torch.randn(filters, channels, kernel, kernel, generator=generator)
+        self.weight = nn.Parameter(start / math.sqrt(channels * kernel * kernel))
+        self.bias = nn.Parameter(torch.zeros(filters))
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight = self.weight / self.norm().clamp(min=1.0).to(self.weight.dtype)
+        return nn.functional.conv2d(x, weight.to(x.dtype), self.bias.to(x.dtype), padding="same")
+
+    def norm(self) -> Tensor:
+        """The largest singular value over all frequencies, an upper bound for the operator."""
+        kernel = self.weight.shape[-1]
+        enlarged = (self.size[0] + kernel - 1, self.size[1] + kernel - 1)
+        spectrum = torch.fft.fft2(self.weight.double(), s=enlarged)
+        largest: Tensor = torch.linalg.matrix_norm(spectrum.permute(2, 3, 0, 1), ord=2).amax()
+        return largest
+
+
+class MaxMin(nn.Module):
+    """The larger and the smaller of each pair: a permutation that depends on the input, so it keeps all norms.
+
+    >>> MaxMin()(torch.tensor([[1.0, 4.0, 3.0, 2.0]]))
+    tensor([[3., 4., 1., 2.]])
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        first, second = x.chunk(2, dim=-1)
+        return torch.cat([torch.maximum(first, second), torch.minimum(first, second)], dim=-1)
+
+
+class GroupSort(nn.Module):
+    """Sorts within groups of neighbours; groups of two are MaxMin in another order.
+
+    >>> GroupSort(4)(torch.tensor([[1.0, 4.0, 3.0, 2.0]]))
+    tensor([[1., 2., 3., 4.]])
+    """
+
+    def __init__(self, group: int) -> None:
+        super().__init__()
+        self.group = group
+
+    def forward(self, x: Tensor) -> Tensor:
+        sorted_groups: Tensor = x.unflatten(-1, (-1, self.group)).sort(dim=-1).values
+        return sorted_groups.flatten(-2)
+
+
+def _orthogonal(count: int, outputs: int, inputs: int, generator: torch.Generator | None) -> Tensor:
+    weight = torch.empty(count, outputs, inputs)
+    for one in weight:
+        nn.init.orthogonal_(one, generator=generator)
+    return weight

@@ -1,0 +1,81 @@
+"""An optimiser that stays on the Stiefel manifold.
+
+Gradients of a margin point mostly out of the manifold: larger weights would give larger margins. So the part along
+the manifold is taken first. It is then orthogonalised, so that all directions move alike (Newton-Schulz), and after the
+step one Björck iteration brings the weights back: W <- W - lr D, then W <- 3/2 W - 1/2 W W'W.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from nbr.lipschitz.layers import Dense
+
+# An odd quintic that drives singular values towards 1, fast rather than exactly (Jordan and others, Muon, 2024).
+LINEAR, CUBIC, QUINTIC = 3.4445, -4.7750, 2.0315
+ROUNDS = 5
+BIAS_PACE = 0.1  # of biases, whose steps are normalised one by one
+FORGET = 0.99  # of the squares that normalise them
+
+
+class Stiefel(torch.optim.Optimizer):
+    """Momentum along the manifold for the weights of dense layers, normalised steps for everything else."""
+
+    def __init__(self, network: nn.Module, lr: float = 0.1, momentum: float = 0.9) -> None:
+        weights = [layer.weight for layer in network.modules() if isinstance(layer, Dense)]
+        taken = {id(weight) for weight in weights}
+        others = [value for value in network.parameters() if id(value) not in taken]
+        groups = [{"params": weights, "matrices": True}, {"params": others, "matrices": False}]
+        super().__init__([group for group in groups if group["params"]], {"lr": lr, "momentum": momentum})
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for value in group["params"]:
+                if value.grad is None:
+                    continue
+                state = self.state[value]
+                if not state:
+                    state["momentum"], state["square"] = torch.zeros_like(value), torch.zeros_like(value)
+                state["momentum"].mul_(group["momentum"]).add_(value.grad)
+                if group["matrices"]:
+                    _turn(value, value.grad + group["momentum"] * state["momentum"], group["lr"])
+                else:
+                    state["square"].lerp_(value.grad.square(), 1 - FORGET)
+                    pace = BIAS_PACE * (1 - group["momentum"]) * group["lr"]
+                    value.sub_(pace * state["momentum"] / (state["square"].sqrt() + 1e-8))
+        return loss
+
+
+def _turn(weight: Tensor, direction: Tensor, lr: float) -> None:
+    """One step of matrices along the manifold, and back onto it."""
+    tall = weight.shape[-2] > weight.shape[-1]
+    rows, towards = (weight.mT, direction.mT) if tall else (weight, direction)
+    inner = torch.bmm(towards, rows.mT)
+    along = torch.baddbmm(towards, inner + inner.mT, rows, alpha=-0.5)
+    moved = retract(rows - lr * orthogonalised(along))
+    weight.copy_(moved.mT if tall else moved)
+
+
+def orthogonalised(matrices: Tensor) -> Tensor:
+    """Matrices (count, rows, columns) with the same singular vectors, and singular values near 1 instead of theirs."""
+    found: Tensor = matrices / (matrices.flatten(1).norm(dim=1)[:, None, None] + 1e-12)
+    for _ in range(ROUNDS):
+        gram = torch.bmm(found, found.mT)
+        gram = torch.baddbmm(gram, gram, gram, beta=CUBIC, alpha=QUINTIC)
+        found = torch.baddbmm(found, gram, found, beta=LINEAR)
+    return found
+
+
+def retract(rows: Tensor, rounds: int = 1) -> Tensor:
+    """Björck's iteration towards orthonormal rows."""
+    for _ in range(rounds):
+        rows = torch.baddbmm(rows, torch.bmm(rows, rows.mT), rows, beta=1.5, alpha=-0.5)
+    return rows
