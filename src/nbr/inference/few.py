@@ -37,17 +37,12 @@ class Few(ExactEngine):
         return Estimate((estimate.low - slack).clamp(min=0), (estimate.high + slack).clamp(max=1), self.name)
 
     def expectation(self, grades: Tensor, beliefs: Tensor) -> Tensor:
-        *batch, points, rules = grades.shape
+        *batch, points, _ = grades.shape
         # Fix the first points outside the vectorised part when all subsets at once would not fit.
         inner = points
         while inner and grades[..., 0, :].numel() << inner > CHUNK:
             inner -= 1
-        lowest = grades.new_ones((*batch, 1, rules))
-        sign = grades.new_ones(1)
-        for point in range(points - inner, points):
-            here = grades[..., point, None, :]
-            lowest = torch.cat([lowest, torch.minimum(lowest, here)], dim=-2)
-            sign = torch.cat([sign, -sign])
+        lowest, sign = minima(grades[..., points - inner :, :]), signs(inner, grades)
         total = grades.new_zeros(batch)
         for subset in range(1 << (points - inner)):
             chosen = [point for point in range(points - inner) if subset >> point & 1]
@@ -56,3 +51,20 @@ class Few(ExactEngine):
             total = total + (-1) ** len(chosen) * (terms * sign).sum(dim=-1)
         # The empty subset stands for 1: E max = 1 - the sum over all subsets with sign (-1)^|T|.
         return 1 - total
+
+
+def minima(grades: Tensor) -> Tensor:
+    """The smallest grade of each subset of the points in each rule: (..., 2^points, rules), a subset as a bit mask."""
+    *batch, points, rules = grades.shape
+    lowest = grades.new_ones((*batch, 1, rules))
+    for point in range(points):
+        lowest = torch.cat([lowest, torch.minimum(lowest, grades[..., point, None, :])], dim=-2)
+    return lowest
+
+
+def signs(points: int, like: Tensor) -> Tensor:
+    """(-1)^|T| for every subset T of the points."""
+    sign = like.new_ones(1)
+    for _ in range(points):
+        sign = torch.cat([sign, -sign])
+    return sign

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor
 
+from nbr import checkpoints
 from nbr.errors import NbrError
 from nbr.learning.bank import Bank
 from nbr.learning.objectives import Objective
@@ -140,9 +138,7 @@ class Run:
         """Write the whole state under a temporary name, then rename: a checkpoint is never half there."""
         if self.path is None:
             return
-        from nbr.files import write
-
-        tensors = {f"now.{name}": value.detach() for name, value in self.bank.named_parameters()}
+        tensors: dict[str, Tensor] = {f"now.{name}": value for name, value in self.bank.named_parameters()}
         tensors |= {f"average.{name}": value for name, value in self.average.items()}
         tensors |= {f"best.{name}": value for name, value in self.best.items()}
         tensors["alpha"] = self.objective.alpha
@@ -150,23 +146,16 @@ class Run:
             for key, part in self.optimiser.state.get(value, {}).items():
                 tensors[f"optimiser.{key}.{name}"] = part
         state = {"step": self.step, "best_step": self.best_step, "best_valid": self.best_valid, "done": self.done}
-        header = json.dumps({"label": self.label, "settings": asdict(self.settings), **state})
-        clean = {name: tensor.clone().contiguous() for name, tensor in tensors.items()}
-        write(self.path, safetensors.torch.save(clean, metadata={"run": header}))
+        checkpoints.save(self.path, self._run(), state, tensors)
+
+    def _run(self) -> dict[str, object]:
+        return {"label": self.label, "settings": asdict(self.settings)}
 
     def _restore(self) -> None:
-        if self.path is None or not self.path.exists():
+        found = None if self.path is None else checkpoints.restore(self.path, self._run())
+        if found is None:
             return
-        try:
-            with safetensors.safe_open(self.path, framework="pt") as file:
-                header = json.loads(file.metadata()["run"])
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (safetensors.SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-            raise NbrError(f"{self.path}: the checkpoint cannot be read ({error}); delete it to start again") from None
-        if header["label"] != self.label or header["settings"] != asdict(self.settings):
-            raise NbrError(
-                f"{self.path}: the checkpoint is of another table or other settings; delete it to start again"
-            )
+        state, tensors = found
         for name, value in self.bank.named_parameters():
             with torch.no_grad():
                 value.copy_(tensors[f"now.{name}"])
@@ -179,8 +168,8 @@ class Run:
             if kept:
                 self.optimiser.state[value] = kept
         self.objective.alpha = tensors["alpha"]
-        self.step, self.best_step, self.best_valid = header["step"], header["best_step"], header["best_valid"]
-        self.done = header["done"]
+        self.step, self.best_step, self.best_valid = state["step"], state["best_step"], state["best_valid"]
+        self.done = state["done"]
 
 
 @contextmanager

@@ -1,0 +1,189 @@
+"""Classifiers as rules of a belief function over labels (section 4.1 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from nbr.classify import frames
+from nbr.classify.calculus import METHODS, Verdict, verdict
+from nbr.errors import NbrError, suggest
+
+Array = NDArray[Any]
+
+
+class Judgements(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What every classifier made of rules can be asked; subclasses say how grades come about."""
+
+    classes_: Array
+    combine: str
+
+    def _evidence(self, X: ArrayLike) -> tuple[Tensor, Tensor, Sequence[Tensor]]:
+        """Grades (n, labels, rules), beliefs (rules,) and the frame of each rule."""
+        raise NotImplementedError
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Equation (14), log Pl of each label up to a constant of the input; with two labels, their difference."""
+        scores = self._scores(X)
+        return (scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores).numpy()
+
+    def predict(self, X: ArrayLike) -> Array:
+        """The most plausible label."""
+        found: Array = self.classes_[self._scores(X).argmax(dim=1).numpy()]
+        return found
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """The softmax of log Pl: the probability of the label under a uniform prior (section 4.4)."""
+        return self._scores(X).softmax(dim=1).numpy()
+
+    def belief(self, X: ArrayLike) -> Array:
+        """The interval [belief, plausibility] of each label: (n, labels, 2)."""
+        found = self._verdict(X)
+        return torch.stack([found.belief, found.plausibility], dim=2).numpy()
+
+    def conflict(self, X: ArrayLike) -> Array:
+        """How far the rules contradict each other about each input: (n,)."""
+        return self._verdict(X).conflict.numpy()
+
+    def weights_of_evidence(self, X: ArrayLike) -> Array:
+        """log Pl - log(1 - Bel) of each label: evidence for it and against it together, the paper's alternative."""
+        found = self._verdict(X)
+        tiny = torch.finfo(torch.float64).tiny
+        return (found.plausibility.clamp(min=tiny).log() - (1 - found.belief).clamp(min=tiny).log()).numpy()
+
+    def predict_set(self, X: ArrayLike) -> list[set[Any]]:
+        """The labels that no other beats for sure: those whose plausibility reaches the largest belief."""
+        found = self._verdict(X)
+        within = (found.plausibility >= found.belief.amax(dim=1, keepdim=True)).numpy()
+        return [set(self.classes_[row].tolist()) for row in within]
+
+    def _scores(self, X: ArrayLike) -> Tensor:
+        scores: Tensor = self._method().labels(*self._evidence(X))
+        return scores.detach()
+
+    def _verdict(self, X: ArrayLike) -> Verdict:
+        return verdict(self._method().sets(*self._evidence(X)).detach())
+
+    def _method(self) -> Any:
+        if self.combine not in METHODS:
+            raise NbrError(f"unknown way to combine {self.combine!r}" + suggest(str(self.combine), METHODS))
+        return METHODS[self.combine]
+
+
+class BeliefClassifier(Judgements):
+    """Any classifiers as rules, each on its own frame of discernment; beliefs are learned.
+
+    `rules` is a list of (estimator, frame): a frame such as [{0}, {5, 6}, {7}] lists the groups of labels that the
+    estimator tells apart. Its grades for labels outside the frame are 1. By default a logistic regression for
+    every pair of labels. Beliefs are learned on a part of the data that the estimators do not see, by maximum
+    likelihood of the labels; the estimators are then trained on all of it.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = BeliefClassifier(random_state=0).fit(X, y)
+    >>> classifier.belief(X[:1]).round(2).tolist()
+    [[[0.95, 1.0], [0.0, 0.05], [0.0, 0.0]]]
+    """
+
+    def __init__(
+        self,
+        rules: Sequence[tuple[Any, frames.Frame]] | None = None,
+        *,
+        combine: str = "scaled",
+        held_out: float = 0.2,
+        steps: int = 300,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.rules = rules
+        self.combine = combine
+        self.held_out = held_out
+        self.steps = steps
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> BeliefClassifier:
+        """Train every rule on the labels of its frame, and learn how far to believe each."""
+        points, truth = validate_data(self, X, y)
+        check_classification_targets(truth)
+        self.classes_, codes = np.unique(truth, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise NbrError(f"there is one label only, {self.classes_[0]!r}; a classifier needs two classes or more")
+        rules = self.rules
+        if rules is None:
+            rules = [(LogisticRegression(max_iter=1000), frame) for frame in frames.pairs(self.classes_.tolist())]
+        self.frames_ = [frames.groups(frame, self.classes_.tolist()) for _, frame in rules]
+        seed = check_random_state(self.random_state).randint(2**31)
+        learn, judge = self._split(codes, seed)
+        self.estimators_ = self._train(rules, points[learn], codes[learn])
+        self.beliefs_ = self._believe(points[judge], codes[judge])
+        if len(judge) < len(codes):
+            self.estimators_ = self._train(rules, points, codes)
+        return self
+
+    def _split(self, codes: Array, seed: int) -> tuple[Array, Array]:
+        """Rows to train on and rows to judge by; all rows for both where a label is too rare to be split."""
+        everything = np.arange(len(codes))
+        held = round(self.held_out * len(codes))
+        if np.bincount(codes).min() < 5 or held < len(self.classes_):
+            return everything, everything
+        splitter = StratifiedShuffleSplit(1, test_size=self.held_out, random_state=seed)
+        learn, judge = next(splitter.split(codes, codes))
+        return learn, judge
+
+    def _train(self, rules: Sequence[tuple[Any, frames.Frame]], X: Array, codes: Array) -> list[Any]:
+        def one(estimator: Any, group: Array) -> Any:
+            mine = group[codes]
+            return clone(estimator).fit(X[mine >= 0], mine[mine >= 0])
+
+        jobs = (delayed(one)(rule[0], frame.numpy()) for rule, frame in zip(rules, self.frames_, strict=True))
+        return list(Parallel(n_jobs=self.n_jobs)(jobs))
+
+    def _believe(self, X: Array, codes: Array) -> Tensor:
+        """Degrees of belief that make the labels likely; they start at 1/2."""
+        grades, truth = self._grades(X), torch.from_numpy(codes)
+        doubt = torch.zeros(grades.shape[2], dtype=torch.float64, requires_grad=True)
+        optimiser = torch.optim.Adam([doubt], lr=0.1)
+        for _ in range(self.steps):
+            optimiser.zero_grad()
+            scores = self._method().labels(grades, torch.sigmoid(doubt), self.frames_)
+            torch.nn.functional.cross_entropy(scores, truth).backward()
+            optimiser.step()
+        return torch.sigmoid(doubt.detach())
+
+    def _grades(self, X: Array) -> Tensor:
+        columns = []
+        for estimator, frame in zip(self.estimators_, self.frames_, strict=True):
+            graded = torch.from_numpy(_graded(estimator, X, int(frame.max()) + 1))
+            outside = torch.ones(len(X), 1, dtype=torch.float64)
+            columns.append(torch.cat([graded, outside], dim=1)[:, frame])  # -1 is the last column
+        return torch.stack(columns, dim=2)
+
+    def _evidence(self, X: ArrayLike) -> tuple[Tensor, Tensor, Sequence[Tensor]]:
+        check_is_fitted(self)
+        return self._grades(validate_data(self, X, reset=False)), self.beliefs_, self.frames_
+
+
+def _graded(estimator: Any, X: Array, count: int) -> Array:
+    """Grades of the groups of a frame: sigmoids of scores, or probabilities where there are no scores."""
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        if scores.ndim == 1:
+            scores = np.stack([-scores, scores], axis=1)
+        return np.asarray(torch.sigmoid(torch.from_numpy(scores)))
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    crisp: Array = np.eye(count)[np.asarray(estimator.predict(X), dtype=int)]
+    return crisp

@@ -1,0 +1,68 @@
+"""The third training step: how far to believe each rule, all rules together, equation (18).
+
+Each example is moved by its own beta_t to its disadvantage, just so far that it is barely classified right; the
+betas are found again from time to time. That pushes all examples alike to be classified more robustly. An example is
+not shown its own memory: no other input will ever be as near to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from nbr.classify.bodies import Bodies
+from nbr.classify.recipe import Recipe, Sample, Watcher
+
+STEPS = 400
+BATCH = 1024
+RENEWED = 50  # steps between searches for beta
+HALVINGS = 12
+RATE = 0.05
+ABSENT = -1e6  # a score at which a rule that stands for one example has nothing to say
+
+
+def believe(sample: Sample, bodies: Bodies, memory: Tensor, recipe: Recipe, watch: Watcher) -> Bodies:
+    """The same rules with degrees of belief learned."""
+    scores = bodies.scores(sample.points).float()
+    held = memory >= 0
+    scores[held, memory[held]] = ABSENT
+    label = 2.0 * sample.side.float() - 1
+    against = bodies.signs.float()
+    doubt = torch.zeros(len(bodies.belief), requires_grad=True)
+    scale = bodies.scale.float().log().requires_grad_()
+    optimiser = torch.optim.Adam([doubt, scale], lr=RATE)
+    generator = torch.Generator().manual_seed(recipe.seed)
+    beta = torch.zeros(len(label))
+    for step in range(STEPS):
+        for group in optimiser.param_groups:
+            group["lr"] = RATE * (1 - step / STEPS)
+        now = replace(bodies, belief=torch.sigmoid(doubt), scale=scale.exp())
+        if step % RENEWED == 0:
+            beta = _barely(now, scores, label, against, 2 * recipe.epsilon)
+            watch("beliefs", step, STEPS)
+        rows = torch.randint(len(label), (min(BATCH, len(label)),), generator=generator)
+        moved = scores[rows] - (label[rows] * beta[rows])[:, None] * against
+        plain = softplus(-label[rows] * now.margin(scores[rows])).mean()
+        adversarial = softplus(-label[rows] * now.margin(moved)).mean()
+        optimiser.zero_grad()
+        (adversarial + recipe.omega * plain).backward()
+        optimiser.step()
+    watch("beliefs", STEPS, STEPS)
+    return replace(bodies, belief=torch.sigmoid(doubt.detach()).double(), scale=scale.detach().exp().double())
+
+
+def _barely(bodies: Bodies, scores: Tensor, label: Tensor, against: Tensor, most: float) -> Tensor:
+    """How far each example can be moved before its label changes; below 0 where it is classified wrong."""
+    found = []
+    with torch.no_grad():
+        for part, sign in zip(scores.split(BATCH), label.split(BATCH), strict=True):
+            low, high = torch.full_like(sign, -most), torch.full_like(sign, most)
+            for _ in range(HALVINGS):
+                middle = (low + high) / 2
+                right = bodies.margin(part - (sign * middle)[:, None] * against) * sign > 0
+                low, high = torch.where(right, middle, low), torch.where(right, high, middle)
+            found.append(low)
+    return torch.cat(found)

@@ -1,0 +1,51 @@
+"""What the training of a robust classifier is told: its settings and its examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from nbr.classify.augment import affine
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Settings of the three steps; lengths are in units of the input."""
+
+    epsilon: float = 2.0  # the radius to be robust at
+    networks: int = 7  # for each label
+    width: int = 256
+    depth: int = 4
+    epochs: int = 100
+    batch: int = 512
+    rate: float = 0.15
+    beta: float = 1.1  # times epsilon: what the first step lowers and raises scores by
+    shift: float = 0.5  # times epsilon: the same in the second step
+    sharpness: float = 8.0  # divided by epsilon: s of the first step
+    gamma: float = -0.25  # times epsilon: what the best network must reach, or the example is memorised
+    settled: float = 0.5  # share of the first step after which examples may be left to memory
+    augment: float = 0.35  # strength of changes to pictures
+    omega: float = 0.5  # weight of the unmoved cross-entropy in the third step
+    memories: bool = True
+    seed: int = 0
+
+
+Watcher = Callable[[str, int, int], None]  # a stage, and how far it is
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Training examples: flat points, sides (0 or 1), and the height and width of pictures if they are."""
+
+    points: Tensor
+    side: Tensor
+    shape: tuple[int, int] | None
+
+    def changed(self, rows: Tensor, strength: float, generator: torch.Generator) -> Tensor:
+        points = self.points[rows]
+        if self.shape is None or not strength:
+            return points
+        return affine(points.view(-1, *self.shape), strength, generator).flatten(1)
