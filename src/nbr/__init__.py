@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nbr import datasets, evidence, lipschitz
     from nbr.answer import Answer, Bounds
+    from nbr.classify.belief import BeliefClassifier
+    from nbr.classify.robust import RobustClassifier
     from nbr.errors import NbrError
     from nbr.files import load
     from nbr.language import Expression, parse
@@ -28,6 +30,7 @@ __version__ = "0.1.0"
 # Names are imported when first used, so that the command line answers --help without loading torch.
 _HOME = {
     "Answer": "answer",
+    "BeliefClassifier": "classify.belief",
     "Bit": "world",
     "Bounds": "answer",
     "Choice": "world",
@@ -39,6 +42,7 @@ _HOME = {
     "Neural": "rules",
     "Real": "world",
     "Reasoner": "reasoner",
+    "RobustClassifier": "classify.robust",
     "Rule": "rules",
     "World": "world",
     "datasets": "datasets",
@@ -52,6 +56,7 @@ _HOME = {
 
 __all__ = [
     "Answer",
+    "BeliefClassifier",
     "Bit",
     "Bounds",
     "Choice",
@@ -63,6 +68,7 @@ __all__ = [
     "Neural",
     "Real",
     "Reasoner",
+    "RobustClassifier",
     "Rule",
     "World",
     "datasets",

@@ -32,6 +32,7 @@ from nbr.world import World
 
 FORMAT = 1
 KEY = "nbr"
+MODELS = Path(__file__).parent / "models"
 KEYS = {
     "rule": {"rule", "belief", "name"},
     "memory": {"memory", "radius", "sharpness", "belief", "name"},
@@ -40,9 +41,9 @@ KEYS = {
 }
 
 
-def load(path: str | PathLike[str]) -> Reasoner:
-    """Read a model from a .nbr or .toml file."""
-    path = Path(path)
+def load(path: str | PathLike[str]) -> Any:
+    """Read a reasoner from a .nbr or .toml file, or a classifier from a .nbr file or by the name of a shipped one."""
+    path = _shipped(path)
     try:
         content = path.read_bytes()
     except (OSError, ValueError) as error:
@@ -55,12 +56,22 @@ def load(path: str | PathLike[str]) -> Reasoner:
         raise NbrError(f"{path}: {error}") from None
 
 
+def _shipped(path: str | PathLike[str]) -> Path:
+    """A path; a name such as mnist-4-9 that is no file here stands for a model that comes with the package."""
+    named = MODELS / f"{Path(path).name}.nbr"
+    return named if str(path) == Path(path).name and not Path(path).exists() and named.exists() else Path(path)
+
+
 def save(reasoner: Reasoner, path: str | PathLike[str]) -> None:
     """Write a model to a .nbr file."""
+    save_parts(*pack(reasoner), path)
+
+
+def save_parts(model: dict[str, Any], tensors: dict[str, Tensor], path: str | PathLike[str]) -> None:
+    """Write plain data and tensors to a .nbr file, with a checksum over both."""
     path = Path(path)
     if path.suffix.lower() != ".nbr":
         raise NbrError(f"a model is saved with the ending .nbr, not as {path.name!r}")
-    model, tensors = pack(reasoner)
     header = json.dumps({"format": FORMAT, "checksum": _checksum(model, tensors), "model": model})
     content = safetensors.torch.save(tensors, metadata={KEY: header})
     write(path, content)
@@ -125,7 +136,7 @@ def _checksum(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
     return digest.hexdigest()
 
 
-def _from_nbr(content: bytes) -> Reasoner:
+def _from_nbr(content: bytes) -> Any:
     header, tensors = _unpack(content)
     version = header.get("format")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
@@ -136,7 +147,13 @@ def _from_nbr(content: bytes) -> Reasoner:
     if not isinstance(model, dict) or header.get("checksum") != _checksum(model, tensors):
         raise NbrError("the file is damaged: its checksum does not fit")
     try:
+        if "classifier" in model:
+            from nbr.classify.storage import unpack as unpack_classifier
+
+            return unpack_classifier(model, tensors)
         return unpack(model, tensors)
+    except ModuleNotFoundError as error:
+        raise NbrError(f"classifiers need {error.name}: pip install 'nbr[classify]'") from None
     except NbrError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError):  # made by hand, checksum and all

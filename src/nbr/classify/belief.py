@@ -41,7 +41,8 @@ class Judgements(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> Array:
         """The most plausible label."""
-        found: Array = self.classes_[self._scores(X).argmax(dim=1).numpy()]
+        best = self._scores(X).argmax(dim=1).numpy()
+        found: Array = self.classes_[best]
         return found
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -120,7 +121,7 @@ class BeliefClassifier(Judgements):
         check_classification_targets(truth)
         self.classes_, codes = np.unique(truth, return_inverse=True)
         if len(self.classes_) < 2:
-            raise NbrError(f"there is one label only, {self.classes_[0]!r}; a classifier needs two classes or more")
+            raise NbrError(f"the data have one class, {self.classes_[0]}; a classifier needs two labels or more")
         rules = self.rules
         if rules is None:
             rules = [(LogisticRegression(max_iter=1000), frame) for frame in frames.pairs(self.classes_.tolist())]

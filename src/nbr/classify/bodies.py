@@ -64,10 +64,12 @@ class Bodies:
 
         A rule adds log(1 - b + b R) - log(1 - b + b (1 - R)) for its side.
         """
-        b = self.belief.to(scores.dtype)
-        grade = self.grades(scores)
-        weight = torch.log1p(b * (grade - 1)) - torch.log1p(-b * grade)
-        return weight @ self.signs.to(scores.dtype)
+        return self.weights(scores).sum(dim=1)
+
+    def weights(self, scores: Tensor) -> Tensor:
+        """What each rule adds to the margin: (n, rules)."""
+        b, grade = self.belief.to(scores.dtype), self.grades(scores)
+        return (torch.log1p(b * (grade - 1)) - torch.log1p(-b * grade)) * self.signs.to(scores.dtype)
 
     def label_grades(self, scores: Tensor) -> Tensor:
         """Grades of both labels: (n, 2, rules)."""

@@ -36,7 +36,8 @@ class Experts:
         self.sample, self.recipe, self.path = sample, recipe, path
         self.run = {"label": label, "recipe": asdict(recipe)}
         self.basis = _principal(sample.points, DIRECTIONS)
-        self.networks = dense(len(self.basis), recipe.width, recipe.depth, 2 * recipe.networks, recipe.seed)
+        widths = [recipe.width] * recipe.depth + [recipe.head]
+        self.networks = dense(len(self.basis), widths, 2 * recipe.networks, recipe.depth, recipe.seed)
         self.optimiser = Stiefel(self.networks, lr=recipe.rate)
         self.owner = _kinds(sample, recipe)
         self.epoch = 0

@@ -17,8 +17,9 @@ class Recipe:
 
     epsilon: float = 2.0  # the radius to be robust at
     networks: int = 7  # for each label
-    width: int = 256
-    depth: int = 4
+    width: int = 256  # of the layers that all networks share
+    depth: int = 3  # how many these are
+    head: int = 128  # width of the layer that each network has of its own
     epochs: int = 100
     batch: int = 512
     rate: float = 0.15
@@ -26,7 +27,7 @@ class Recipe:
     shift: float = 0.5  # times epsilon: the same in the second step
     sharpness: float = 8.0  # divided by epsilon: s of the first step
     gamma: float = -0.25  # times epsilon: what the best network must reach, or the example is memorised
-    settled: float = 0.5  # share of the first step after which examples may be left to memory
+    settled: float = 1.0  # share of the first step after which examples may be left to memory
     augment: float = 0.35  # strength of changes to pictures
     omega: float = 0.5  # weight of the unmoved cross-entropy in the third step
     memories: bool = True

@@ -1,7 +1,7 @@
 """Layers that never move two inputs apart in L2: dense, convolutional, and sorting activations.
 
-Dense layers hold `count` networks side by side: inputs are (n, size), the same for all networks, or (count, n, size),
-and outputs (count, n, size). Weights start, and under `Stiefel` stay, with orthonormal rows or columns: gradients then
+Dense layers hold `count` networks side by side: inputs are (n, size) or (1, n, size), the same for all networks, or
+(count, n, size), and outputs (count, n, size). Weights start, and under `Stiefel` stay, with orthonormal rows or columns: gradients then
 keep their length on the way back, which is what makes nonexpansive networks trainable.
 """
 
@@ -23,6 +23,8 @@ class Dense(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         count, outputs, _ = self.weight.shape
+        if x.dim() == 3 and len(x) == 1:
+            x = x[0]
         if x.dim() == 2:  # one large product instead of many small ones
             flat = x @ self.weight.flatten(0, 1).T
             return flat.view(len(x), count, outputs).transpose(0, 1) + self.bias

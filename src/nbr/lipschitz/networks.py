@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -15,20 +16,21 @@ from nbr.lipschitz.stiefel import retract
 UNIT = 2.0**-53  # rounding of one operation in float64
 
 
-def dense(inputs: int, width: int, depth: int, count: int = 1, seed: int = 0) -> nn.Sequential:
-    """`count` networks of `depth` layers with MaxMin between them, one number out: (n, inputs) -> (count, n, 1).
+def dense(inputs: int, widths: Sequence[int], count: int = 1, shared: int = 0, seed: int = 0) -> nn.Sequential:
+    """`count` networks with MaxMin after layers of these widths, and one number out: (n, inputs) -> (count, n, 1).
 
-    >>> dense(5, width=4, depth=2, count=3)(torch.zeros(7, 5)).shape
+    The first `shared` layers are the same for all networks.
+
+    >>> dense(5, [8, 4], count=3, shared=1)(torch.zeros(7, 5)).shape
     torch.Size([3, 7, 1])
     """
-    if width % 2:
-        raise NbrError(f"the width is even, since MaxMin takes pairs, not {width}")
+    if any(width % 2 for width in widths):
+        raise NbrError(f"widths are even, since MaxMin takes pairs, not {list(widths)}")
     generator = torch.Generator().manual_seed(seed)
-    sizes = [inputs, *[width] * depth]
     layers: list[nn.Module] = []
-    for before, after in pairwise(sizes):
-        layers += [Dense(before, after, count, generator), MaxMin()]
-    return nn.Sequential(*layers, Dense(width, 1, count, generator))
+    for number, (before, after) in enumerate(pairwise([inputs, *widths])):
+        layers += [Dense(before, after, 1 if number < shared else count, generator), MaxMin()]
+    return nn.Sequential(*layers, Dense([inputs, *widths][-1], 1, count, generator))
 
 
 def bound(network: nn.Module) -> Tensor:

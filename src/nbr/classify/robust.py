@@ -1,0 +1,249 @@
+"""A classifier for two labels whose label provably cannot change inside an L2 ball (sections 4.2 to 4.4)."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from nbr.classify.belief import Judgements
+from nbr.classify.beliefs import believe
+from nbr.classify.bodies import Bodies
+from nbr.classify.certificate import radius
+from nbr.classify.experts import Experts
+from nbr.classify.memories import memorise
+from nbr.classify.recipe import Recipe, Sample
+from nbr.errors import NbrError
+
+Array = NDArray[Any]
+FURTHEST = 8.0  # times epsilon: no larger radius is looked for
+
+
+class RobustClassifier(Judgements):
+    """Nonexpansive networks and memorised examples, each a rule with a degree of belief.
+
+    Each network tells one kind of examples of its label from all of the other label; examples that no network takes are
+    memorised. `epsilon` is the radius to be robust at, in the units of the inputs. Inputs are vectors (n, size) or
+    pictures (n, height, width); `box=(0, 1)` says what values they may have. Pictures are changed a little at random
+    while training, by the strength `augment`. `checkpoint` names a file from which a run that was stopped goes on.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 2.0,
+        *,
+        networks: int = 7,
+        width: int = 256,
+        depth: int = 4,
+        epochs: int = 100,
+        batch_size: int = 512,
+        beta: float = 1.1,
+        gamma: float = -0.25,
+        omega: float = 0.5,
+        memories: bool = True,
+        augment: float = 0.35,
+        box: tuple[float, float] | None = None,
+        combine: str = "scaled",
+        random_state: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.networks = networks
+        self.width = width
+        self.depth = depth
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.beta = beta
+        self.gamma = gamma
+        self.omega = omega
+        self.memories = memories
+        self.augment = augment
+        self.box = box
+        self.combine = combine
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> RobustClassifier:
+        """Train in three steps: networks, then scales and memories, then beliefs."""
+        self._method()
+        points, truth = self._checked(X, y)
+        self.classes_, codes = np.unique(truth, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise NbrError(f"the data have one class, {self.classes_[0]}; the classifier needs two labels")
+        sample = Sample(points, torch.from_numpy(codes), self.shape_)
+        recipe = self._recipe()
+        label = hashlib.sha256(points.numpy().tobytes() + codes.astype(np.uint8).tobytes()).hexdigest()
+        watch = _Line() if self.verbose else _silent
+        path = None if self.checkpoint is None else Path(self.checkpoint)
+        networks = Experts(sample, recipe, path, label).train(watch)
+        bodies, memory = memorise(sample, networks, recipe)
+        self.bodies_ = believe(sample, bodies, memory, recipe, watch)
+        self.recipe_ = asdict(recipe)
+        if path is not None:
+            path.unlink(missing_ok=True)
+        return self
+
+    def certified_radius(self, X: ArrayLike) -> Array:
+        """A radius for each input: no perturbation of at most that L2 length changes its label. Sound in float64."""
+        bodies = self._bodies()
+        found = []
+        for points in self._points(X).split(256):
+            scores = bodies.scores(points)
+            parts = (bodies.signs, self._steepness(), bodies.slack(points), self._margin, FURTHEST * self.epsilon)
+            found.append(radius(scores, *parts))
+        return torch.cat(found).numpy()
+
+    def rule_radius(self, X: ArrayLike) -> Array:
+        """For each input and rule, the radius within which the rule goes on speaking for the same label: (n, rules)."""
+        bodies, points = self._bodies(), self._points(X)
+        scores = bodies.scores(points).abs() - bodies.slack(points)
+        return (scores.clamp(min=0) / self._steepness()).numpy()
+
+    def margin(self, X: ArrayLike) -> Array:
+        """log Pl of the second label minus that of the first: the same as `decision_function`."""
+        return self.decision_function(X)
+
+    def reasons(self, X: ArrayLike, most: int = 5) -> list[list[tuple[int, float]]]:
+        """The rules that count most for each input: their numbers, and what each adds for the second label."""
+        bodies = self._bodies()
+        weights = bodies.weights(bodies.scores(self._points(X)))
+        top = weights.abs().topk(min(most, weights.shape[1]), dim=1).indices
+        return [[(int(rule), float(row[rule])) for rule in chosen] for row, chosen in zip(weights, top, strict=True)]
+
+    def without_memories(self) -> RobustClassifier:
+        """The same classifier with its networks alone."""
+        found = self.__class__(**self.get_params())
+        found.__dict__.update(self.__dict__)
+        rules = len(self._bodies().side)
+        found.bodies_ = self.bodies_.take(torch.arange(rules) < rules - len(self.bodies_.memories))
+        return found
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the trained classifier to a .nbr file, which `nbr.load` reads."""
+        from nbr.classify.storage import save
+
+        save(self, path)
+
+    def _margin(self, scores: Tensor) -> Tensor:
+        if self.combine == "scaled":
+            return self.bodies_.margin(scores)
+        told = self._method().labels(self.bodies_.label_grades(scores), self.bodies_.belief, [])
+        difference: Tensor = told[:, 1] - told[:, 0]
+        return difference
+
+    def _scores(self, X: ArrayLike) -> Tensor:
+        """Half the margin for one label and minus half for the other: log Pl up to a constant."""
+        margin = self._margin(self._bodies().scores(self._points(X)))
+        return torch.stack([-margin / 2, margin / 2], dim=1)
+
+    def _evidence(self, X: ArrayLike) -> tuple[Tensor, Tensor, Sequence[Tensor]]:
+        bodies = self._bodies()
+        grades = bodies.label_grades(bodies.scores(self._points(X)))
+        return grades, bodies.belief, [torch.tensor([0, 1])] * len(bodies.belief)
+
+    def _steepness(self) -> Tensor:
+        """Bounds on the Lipschitz constants, computed once."""
+        if not hasattr(self, "steepness_"):
+            self.steepness_ = self.bodies_.steepness()
+        return self.steepness_
+
+    def _bodies(self) -> Bodies:
+        check_is_fitted(self, "bodies_")
+        return self.bodies_
+
+    def _points(self, X: ArrayLike) -> Tensor:
+        """Inputs to be judged, in float64."""
+        check_is_fitted(self, "bodies_")
+        return torch.from_numpy(self._inside(validate_data(self, self._flat(X, False), reset=False, dtype=np.float64)))
+
+    def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[Tensor, Array]:
+        """Inputs to be learned from, in float32, and labels."""
+        points, truth = validate_data(self, self._flat(X, True), y, dtype=np.float32)
+        check_classification_targets(truth)
+        if len(np.unique(truth)) > 2:
+            kind = type_of_target(truth)
+            words = f"Only binary classification is supported. The type of the target is {kind}."
+            raise NbrError(f"{words} BeliefClassifier takes more labels")
+        return torch.from_numpy(self._inside(points)), truth
+
+    def _flat(self, X: ArrayLike, reset: bool) -> ArrayLike:
+        """Pictures as vectors; while training, their shape is noted."""
+        shape = getattr(X, "shape", ())
+        if reset:
+            self.shape_ = (int(shape[1]), int(shape[2])) if len(shape) == 3 else None
+        if len(shape) != 3:
+            return X
+        if self.shape_ is not None and shape[1:] != self.shape_:
+            raise NbrError(
+                f"pictures are {shape[1]} x {shape[2]}; the classifier knows {self.shape_[0]} x {self.shape_[1]}"
+            )
+        return np.asarray(X).reshape(shape[0], -1)
+
+    def _inside(self, points: Array) -> Array:
+        if self.box is not None:
+            low, high = self.box
+            wrong = np.argwhere((points < low) | (points > high))
+            if len(wrong):
+                row, column = wrong[0]
+                where = f"input {row} has {points[row, column]:g} at position {column}"
+                raise NbrError(f"{where}; values lie between {low:g} and {high:g}")
+        return points
+
+    def _recipe(self) -> Recipe:
+        for name in ("epsilon", "networks", "width", "depth", "epochs", "batch_size", "beta"):
+            if not getattr(self, name) > 0:
+                raise NbrError(f"{name} is above 0, not {getattr(self, name)!r}")
+        return Recipe(
+            epsilon=float(self.epsilon),
+            networks=self.networks,
+            width=self.width,
+            depth=self.depth,
+            epochs=self.epochs,
+            batch=self.batch_size,
+            beta=self.beta,
+            gamma=self.gamma,
+            omega=self.omega,
+            memories=self.memories,
+            augment=self.augment,
+            seed=int(check_random_state(self.random_state).randint(2**31)),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _silent(stage: str, done: int, of: int) -> None:
+    pass
+
+
+class _Line:
+    """Progress on stderr, with the time left."""
+
+    def __init__(self) -> None:
+        self.began: dict[str, tuple[float, int]] = {}
+
+    def __call__(self, stage: str, done: int, of: int) -> None:
+        began, first = self.began.setdefault(stage, (time.monotonic(), done))
+        spent = time.monotonic() - began
+        left = spent / (done - first) * (of - done) if done > first else 0.0
+        end = "\n" if done == of or not sys.stderr.isatty() else ""
+        start = "\r" if sys.stderr.isatty() else ""
+        if sys.stderr.isatty() or done % 10 == 0 or done == of:
+            print(f"{start}{stage}: {done} of {of}, about {left:.0f} s left   ", end=end, file=sys.stderr, flush=True)

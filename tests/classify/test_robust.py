@@ -1,0 +1,203 @@
+"""The robust classifier: it learns, its proofs hold, and it behaves as scikit-learn expects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import nbr
+from nbr import BeliefClassifier, NbrError, RobustClassifier
+
+QUICK = {"networks": 2, "width": 16, "depth": 2, "epochs": 30, "batch_size": 64, "random_state": 0}
+
+
+def clouds(count: int = 400, size: int = 10, apart: float = 3.0, seed: int = 0):
+    """Two labels, each of two clouds."""
+    dice = np.random.default_rng(seed)
+    y = dice.integers(0, 2, count)
+    kind = dice.integers(0, 2, count)
+    X = dice.normal(size=(count, size)) * 0.5
+    X[:, 0] += apart * (y - 0.5)
+    X[:, 1] += 2.0 * kind * np.where(y == 1, 1, -1)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def trained() -> RobustClassifier:
+    X, y = clouds()
+    return RobustClassifier(epsilon=0.5, **QUICK).fit(X, np.where(y == 1, "yes", "no"))
+
+
+@parametrize_with_checks([RobustClassifier(**QUICK | {"epochs": 20}), BeliefClassifier(random_state=0)])
+def test_scikit_learn_conventions(estimator, check) -> None:
+    check(estimator)
+
+
+def test_it_learns_and_tells_intervals(trained: RobustClassifier) -> None:
+    X, y = clouds(seed=1)
+    truth = np.where(y == 1, "yes", "no")
+    assert trained.score(X, truth) > 0.97
+    interval = trained.belief(X)
+    assert interval.shape == (400, 2, 2)
+    assert bool((interval[..., 0] <= interval[..., 1]).all())
+    np.testing.assert_allclose(interval[:, 0, 0], 1 - interval[:, 1, 1], atol=1e-9)
+    chances = trained.predict_proba(X)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    # The softmax of log Pl is the plausibility of each label over the sum of both.
+    np.testing.assert_allclose(chances, interval[..., 1] / interval[..., 1].sum(axis=1, keepdims=True), atol=1e-9)
+    assert set(trained.predict_set(X)[0]) <= {"no", "yes"}
+    assert trained.conflict(X).shape == (400,)
+    assert trained.weights_of_evidence(X).argmax(axis=1).tolist() == chances.argmax(axis=1).tolist()
+
+
+def attack(classifier: RobustClassifier, X: np.ndarray, reach: np.ndarray, steps: int = 60) -> np.ndarray:
+    """The best of gradient steps on the margin in float64, all the way to the sphere; the margin towards the label."""
+    bodies = classifier.bodies_
+    start = torch.from_numpy(X)
+    label = torch.where(torch.from_numpy(classifier.decision_function(X)) >= 0, 1.0, -1.0)
+    radius = torch.from_numpy(reach)[:, None]
+    generator = torch.Generator().manual_seed(0)
+    worst = torch.full((len(X),), torch.inf, dtype=torch.float64)
+    for _ in range(3):
+        away = torch.randn(start.shape, generator=generator, dtype=torch.float64)
+        moved = start + 0.1 * radius * away / away.norm(dim=1, keepdim=True)
+        for _ in range(steps):
+            moved = moved.detach().requires_grad_()
+            told = bodies.networks.double()(moved)[..., 0].T
+            scores = torch.cat([told, bodies.reach - torch.cdist(moved, bodies.memories.double())], dim=1)
+            margin = classifier._margin(scores) * label
+            worst = torch.minimum(worst, margin.detach())
+            (slope,) = torch.autograd.grad(margin.sum(), moved)
+            step = moved.detach() - 0.3 * radius * slope / slope.norm(dim=1, keepdim=True).clamp(min=1e-12)
+            away = step - start
+            moved = start + away * (radius / away.norm(dim=1, keepdim=True).clamp(min=1e-12)).clamp(max=1)
+    return worst.numpy()
+
+
+@pytest.mark.parametrize("combine", ["scaled", "exact"])
+def test_no_attack_breaks_a_certified_input(trained: RobustClassifier, combine: str) -> None:
+    X, _ = clouds(seed=2)
+    classifier = clone_with(trained, combine)
+    radius = classifier.certified_radius(X)
+    assert radius.max() > 0.3
+    assert bool((attack(classifier, X, radius) > 0).all())
+    # Far enough beyond the proved radius an attack succeeds on some, so the attack is not a sham.
+    assert bool((attack(classifier, X, 3 * radius + 0.2) < 0).any())
+
+
+def clone_with(classifier: RobustClassifier, combine: str) -> RobustClassifier:
+    found = clone(classifier).set_params(combine=combine)
+    found.__dict__.update({k: v for k, v in classifier.__dict__.items() if k.endswith("_")})
+    return found
+
+
+def test_the_radius_is_the_largest_shift_of_all_scores(trained: RobustClassifier) -> None:
+    """Against a plain search over a grid of shifts."""
+    X, _ = clouds(seed=3, count=50)
+    bodies = trained.bodies_
+    scores = bodies.scores(torch.from_numpy(X))
+    label = torch.where(bodies.margin(scores) >= 0, 1.0, -1.0)
+    proved = trained.certified_radius(X)
+    for eps in np.linspace(0, 2, 41):
+        shifted = bodies.margin(scores - label[:, None] * bodies.signs * eps) * label > 0
+        assert bool((shifted.numpy() == (proved > eps))[np.abs(proved - eps) > 1e-5].all())
+
+
+def test_a_linear_rule_has_its_exact_distance() -> None:
+    """One network of one layer is a linear function: the proved radius is the distance to the hyperplane."""
+    from nbr.classify.bodies import Bodies
+    from nbr.lipschitz import Dense
+
+    layer = Dense(3, 1, count=2)
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor([[[-1.0, 0, 0]], [[1.0, 0, 0]]]))
+        layer.bias.copy_(torch.tensor([[[0.5]], [[-0.5]]]))
+    two = torch.ones(2, dtype=torch.float64)
+    classifier = RobustClassifier()
+    classifier.classes_, classifier.n_features_in_, classifier.shape_ = np.array([0, 1]), 3, None
+    none = torch.zeros(0, dtype=torch.float64)
+    classifier.bodies_ = Bodies(
+        torch.nn.Sequential(layer), torch.zeros(0, 3), none, torch.tensor([0, 1]), two, two, two / 2
+    )
+    X = np.array([[0.7, 5.0, 5.0], [-1.5, 0.0, 0.0], [0.5, 1.0, 1.0]])
+    np.testing.assert_allclose(classifier.certified_radius(X), [0.2, 2.0, 0.0], atol=1e-6)
+    np.testing.assert_allclose(classifier.rule_radius(X)[0], [0.2, 0.2], atol=1e-6)
+
+
+def test_saved_and_loaded_it_answers_the_same(trained: RobustClassifier, tmp_path: Path) -> None:
+    X, _ = clouds(seed=4, count=30)
+    trained.save(tmp_path / "c.nbr")
+    again = nbr.load(tmp_path / "c.nbr")
+    np.testing.assert_array_equal(again.predict(X), trained.predict(X))
+    np.testing.assert_array_equal(again.certified_radius(X), trained.certified_radius(X))
+    np.testing.assert_array_equal(again.belief(X), trained.belief(X))
+    again.save(tmp_path / "d.nbr")
+    assert (tmp_path / "d.nbr").read_bytes() == (tmp_path / "c.nbr").read_bytes()
+
+
+def test_a_stopped_run_ends_as_if_it_had_not_been(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nbr.classify import robust
+
+    X, y = clouds(count=200)
+    settings = QUICK | {"epochs": 8}
+    whole = RobustClassifier(epsilon=0.5, **settings).fit(X, y)
+
+    class Stop(Exception):
+        pass
+
+    def stop(stage: str, done: int, of: int) -> None:
+        if done == 5:
+            raise Stop
+
+    monkeypatch.setattr(robust, "_silent", stop)
+    path = tmp_path / "run"
+    with pytest.raises(Stop):
+        RobustClassifier(epsilon=0.5, checkpoint=path, **settings).fit(X, y)
+    monkeypatch.undo()
+    assert path.exists()
+    with pytest.raises(NbrError, match="other data or other settings"):
+        RobustClassifier(epsilon=0.7, checkpoint=path, **settings).fit(X, y)
+    again = RobustClassifier(epsilon=0.5, checkpoint=path, **settings).fit(X, y)
+    np.testing.assert_array_equal(again.certified_radius(X), whole.certified_radius(X))
+    assert not path.exists()
+
+
+def test_pictures_and_the_box() -> None:
+    dice = np.random.default_rng(0)
+    y = dice.integers(0, 2, 120)
+    X = dice.random((120, 6, 6)) * 0.3
+    X[:, 2:4, 2:4] += 0.6 * y[:, None, None]
+    classifier = RobustClassifier(epsilon=0.3, box=(0, 1), **QUICK).fit(X, y)
+    assert classifier.score(X, y) > 0.95
+    np.testing.assert_array_equal(classifier.predict(X), classifier.predict(X.reshape(120, 36)))
+    X[3, 1, 1] = 1.5
+    with pytest.raises(NbrError, match="input 3 has 1.5 at position 7; values lie between 0 and 1"):
+        classifier.predict(X)
+    with pytest.raises(NbrError, match="5 x 6; the classifier knows 6 x 6"):
+        classifier.predict(X[:, 1:])
+
+
+def test_bad_input_is_told() -> None:
+    X, y = clouds(40)
+    with pytest.raises(NbrError, match="one class, 0"):
+        RobustClassifier(**QUICK).fit(X, np.zeros(40))
+    with pytest.raises(ValueError, match="NaN"):
+        RobustClassifier(**QUICK).fit(np.where(X > 1, np.nan, X), y)
+    with pytest.raises(NbrError, match="epsilon is above 0"):
+        RobustClassifier(0, **QUICK).fit(X, y)
+    with pytest.raises(NbrError, match="did you mean 'exact'"):
+        RobustClassifier(combine="exakt", **QUICK).fit(X, y)
+
+
+def test_pipelines_and_searches() -> None:
+    X, y = clouds(120)
+    search = GridSearchCV(RobustClassifier(**QUICK | {"epochs": 5}), {"epsilon": [0.3, 1.0]}, cv=2)
+    assert make_pipeline(StandardScaler(), search).fit(X, y).score(X, y) > 0.8
