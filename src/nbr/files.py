@@ -56,6 +56,14 @@ def load(path: str | PathLike[str]) -> Any:
         raise NbrError(f"{path}: {error}") from None
 
 
+def load_reasoner(path: str | PathLike[str]) -> Reasoner:
+    """Read a model that answers questions."""
+    found = load(path)
+    if not isinstance(found, Reasoner):
+        raise NbrError(f"{path} is a classifier, which does not answer questions; use nbr classify")
+    return found
+
+
 def _shipped(path: str | PathLike[str]) -> Path:
     """A path; a name such as mnist-4-9 that is no file here stands for a model that comes with the package."""
     named = MODELS / f"{Path(path).name}.nbr"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbr
+import oracle
 from nbr import NbrError, evidence
 from nbr.classify import frames
 from nbr.classify.calculus import Exact, Scaled, verdict

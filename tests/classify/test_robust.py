@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import nbr
 from nbr import BeliefClassifier, NbrError, RobustClassifier
 
-QUICK = {"networks": 2, "width": 16, "depth": 2, "epochs": 30, "batch_size": 64, "random_state": 0}
+QUICK = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 30, "batch_size": 64, "random_state": 0}
 
 
 def clouds(count: int = 400, size: int = 10, apart: float = 3.0, seed: int = 0):

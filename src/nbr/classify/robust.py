@@ -35,7 +35,8 @@ FURTHEST = 8.0  # times epsilon: no larger radius is looked for
 class RobustClassifier(Judgements):
     """Nonexpansive networks and memorised examples, each a rule with a degree of belief.
 
-    Each network tells one kind of examples of its label from all of the other label; examples that no network takes are
+    There are `networks` networks for each label, with `depth` layers of `width` units in common and one of `head` units
+    of their own. Each tells one kind of examples of its label from all of the other label; what no network takes is
     memorised. `epsilon` is the radius to be robust at, in the units of the inputs. Inputs are vectors (n, size) or
     pictures (n, height, width); `box=(0, 1)` says what values they may have. Pictures are changed a little at random
     while training, by the strength `augment`. `checkpoint` names a file from which a run that was stopped goes on.
@@ -46,8 +47,9 @@ class RobustClassifier(Judgements):
         epsilon: float = 2.0,
         *,
         networks: int = 7,
-        width: int = 256,
-        depth: int = 4,
+        width: int = 512,
+        depth: int = 3,
+        head: int = 64,
         epochs: int = 100,
         batch_size: int = 512,
         beta: float = 1.1,
@@ -65,6 +67,7 @@ class RobustClassifier(Judgements):
         self.networks = networks
         self.width = width
         self.depth = depth
+        self.head = head
         self.epochs = epochs
         self.batch_size = batch_size
         self.beta = beta
@@ -183,7 +186,7 @@ class RobustClassifier(Judgements):
 
     def _flat(self, X: ArrayLike, reset: bool) -> ArrayLike:
         """Pictures as vectors; while training, their shape is noted."""
-        shape = getattr(X, "shape", ())
+        shape: tuple[int, ...] = getattr(X, "shape", ())
         if reset:
             self.shape_ = (int(shape[1]), int(shape[2])) if len(shape) == 3 else None
         if len(shape) != 3:
@@ -205,7 +208,7 @@ class RobustClassifier(Judgements):
         return points
 
     def _recipe(self) -> Recipe:
-        for name in ("epsilon", "networks", "width", "depth", "epochs", "batch_size", "beta"):
+        for name in ("epsilon", "networks", "width", "depth", "head", "epochs", "batch_size", "beta"):
             if not getattr(self, name) > 0:
                 raise NbrError(f"{name} is above 0, not {getattr(self, name)!r}")
         return Recipe(
@@ -213,6 +216,7 @@ class RobustClassifier(Judgements):
             networks=self.networks,
             width=self.width,
             depth=self.depth,
+            head=self.head,
             epochs=self.epochs,
             batch=self.batch_size,
             beta=self.beta,

@@ -1,8 +1,8 @@
 """Layers that never move two inputs apart in L2: dense, convolutional, and sorting activations.
 
 Dense layers hold `count` networks side by side: inputs are (n, size) or (1, n, size), the same for all networks, or
-(count, n, size), and outputs (count, n, size). Weights start, and under `Stiefel` stay, with orthonormal rows or columns: gradients then
-keep their length on the way back, which is what makes nonexpansive networks trainable.
+(count, n, size), and outputs (count, n, size). Weights start, and under `Stiefel` stay, with orthonormal rows or
+columns: gradients then keep their length on the way back, which is what makes nonexpansive networks trainable.
 """
 
 from __future__ import annotations

@@ -1,0 +1,90 @@
+"""`nbr classify`, `nbr certify` and `nbr data` as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import nbr
+
+SMALL = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 64, "random_state": 0}
+
+
+def bars(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Upright bars and lying ones, 28 x 28."""
+    dice = np.random.default_rng(0)
+    y = np.where(dice.random(count) < 0.5, "up", "flat")
+    X = np.zeros((count, 28, 28))
+    for picture, label in zip(X, y, strict=True):
+        at = dice.integers(10, 16)
+        if label == "up":
+            picture[5:23, at : at + 4] = 1
+        else:
+            picture[at : at + 4, 5:23] = 1
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("classifier")
+    X, y = bars(200)
+    nbr.RobustClassifier(1.0, box=(0, 1), **SMALL).fit(X, y).save(place / "bars.nbr")
+    Image.fromarray((X[0] * 255).astype(np.uint8)).save(place / "first.png")
+    (place / "label").write_text(str(y[0]))
+    return place
+
+
+def run(*words: object, where: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "nbr", *map(str, words)]
+    return subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=60)
+
+
+def test_classify_and_certify(folder: Path) -> None:
+    found = run("classify", "first.png", "--model", "bars.nbr", where=folder)
+    assert found.returncode == 0, found.stderr
+    label = (folder / "label").read_text()
+    assert found.stdout.startswith(f"first.png: {label}\n")
+    assert "proved: no change of L2 length" in found.stdout
+    told = json.loads(run("classify", "first.png", "--model", "bars.nbr", "--json", where=folder).stdout)["pictures"][0]
+    assert told["label"] == label
+    low, high = told["intervals"][label]
+    assert 0 <= low <= high <= 1
+    assert told["proved_radius"] > 0
+    assert told["rules"][0]["speaks_for"] == label
+    assert "4 networks" in run("show", "bars.nbr", where=folder).stdout
+    short = run("certify", "first.png", "--model", "bars.nbr", where=folder)
+    assert f"first.png: {label}; proved: no change of L2 length {told['proved_radius']:.4f}" in short.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("classify", "none.png", "--model", "bars.nbr"), "none.png: "),
+        (("classify", "bars.nbr", "--model", "bars.nbr"), "bars.nbr: not a picture"),
+        (("classify", "first.png", "--model", "label"), "label: this is not an NBR model"),
+        (("certify", "first.png", "--model", "nothing.nbr"), "cannot read nothing.nbr"),
+        (("data", "mnits"), "did you mean 'mnist'"),
+        (("ask", "bars.nbr", "x"), "is a classifier"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(folder: Path, words: tuple[str, ...], said: str) -> None:
+    found = run(*words, where=folder)
+    assert found.returncode == 2
+    assert found.stdout == ""
+    assert said in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_warnings_go_to_stderr(folder: Path) -> None:
+    picture = Image.open(folder / "first.png").resize((90, 90)).point(lambda value: 255 - value)
+    picture.save(folder / "large.png")
+    found = run("certify", "large.png", "--model", "bars.nbr", where=folder)
+    assert found.returncode == 0
+    assert "inverted" in found.stderr
+    assert "90 x 90" in found.stderr

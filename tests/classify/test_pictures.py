@@ -1,0 +1,73 @@
+"""Picture files: read as they are when they are MNIST's, brought into its form when they are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from nbr import NbrError
+from nbr.classify import pictures
+
+
+def cross(size: int = 28, dark: bool = True) -> np.ndarray:
+    """A plus sign, light on dark or the other way round."""
+    picture = np.zeros((size, size), dtype=np.uint8)
+    third = size // 3
+    picture[size // 2 - 1 : size // 2 + 2, third:-third] = 255
+    picture[third:-third, size // 2 - 1 : size // 2 + 2] = 255
+    return picture if dark else 255 - picture
+
+
+def test_a_picture_of_mnist_is_taken_as_it_is(tmp_path: Path) -> None:
+    Image.fromarray(cross()).save(tmp_path / "d.png")
+    pixels, said = pictures.read(tmp_path / "d.png")
+    np.testing.assert_array_equal(pixels, cross() / 255)
+    assert said == []
+
+
+def test_dark_on_light_and_transparent_pictures(tmp_path: Path) -> None:
+    Image.fromarray(cross(dark=False)).save(tmp_path / "d.png")
+    pixels, said = pictures.read(tmp_path / "d.png")
+    np.testing.assert_allclose(pixels, cross() / 255)
+    assert "inverted" in said[0]
+    clear = Image.new("RGBA", (28, 28), (0, 0, 0, 0))
+    clear.paste((0, 0, 0, 255), (10, 8, 14, 20))
+    clear.save(tmp_path / "t.png")
+    pixels, said = pictures.read(tmp_path / "t.png")
+    assert pixels[10, 12] == 1
+    assert pixels[0, 0] == 0
+
+
+def test_another_size_is_scaled_and_centred(tmp_path: Path) -> None:
+    big = np.zeros((300, 200), dtype=np.uint8)
+    big[20:120, 30:60] = 200
+    Image.fromarray(big).save(tmp_path / "d.png")
+    pixels, said = pictures.read(tmp_path / "d.png")
+    assert pixels.shape == (28, 28)
+    assert "200 x 300" in said[0]
+    rows, columns = np.nonzero(pixels > 0.5)
+    assert (rows.min(), rows.max()) == (4, 23)
+    assert columns.mean() == pytest.approx(13.5, abs=0.6)
+    assert pixels.max() <= 1
+
+
+def test_what_cannot_be_a_digit_is_told(tmp_path: Path) -> None:
+    (tmp_path / "x.png").write_text("no picture")
+    with pytest.raises(NbrError, match="x.png: not a picture"):
+        pictures.read(tmp_path / "x.png")
+    with pytest.raises(NbrError, match="y.png: .*No such file"):
+        pictures.read(tmp_path / "y.png")
+    Image.new("L", (28, 28)).save(tmp_path / "z.png")
+    with pytest.raises(NbrError, match="nothing drawn"):
+        pictures.read(tmp_path / "z.png")
+    Image.fromarray(cross()).save(tmp_path / "w.png")
+    (tmp_path / "w.png").write_bytes((tmp_path / "w.png").read_bytes()[:60])
+    with pytest.raises(NbrError, match="w.png: "):
+        pictures.read(tmp_path / "w.png")
+    solid = np.full((28, 28), 255, dtype=np.uint8)
+    solid[0], solid[-1], solid[:, 0], solid[:, -1] = 0, 0, 0, 0
+    Image.fromarray(solid).save(tmp_path / "v.png")
+    assert "unlike MNIST" in pictures.read(tmp_path / "v.png")[1][0]
