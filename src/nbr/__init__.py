@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from nbr import datasets, evidence, lipschitz
     from nbr.answer import Answer, Bounds
     from nbr.classify.belief import BeliefClassifier
+    from nbr.classify.nonexpansive import NonexpansiveClassifier
     from nbr.classify.robust import RobustClassifier
     from nbr.errors import NbrError
     from nbr.files import load
@@ -40,6 +41,7 @@ _HOME = {
     "Memory": "rules",
     "NbrError": "errors",
     "Neural": "rules",
+    "NonexpansiveClassifier": "classify.nonexpansive",
     "Real": "world",
     "Reasoner": "reasoner",
     "RobustClassifier": "classify.robust",
@@ -66,6 +68,7 @@ __all__ = [
     "Memory",
     "NbrError",
     "Neural",
+    "NonexpansiveClassifier",
     "Real",
     "Reasoner",
     "RobustClassifier",

@@ -33,6 +33,7 @@ def random_rules(seed: int, labels: int, rules: int, inputs: int = 4, everyone: 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 7))
 def test_exact_is_the_definition(seed: int, labels: int, rules: int) -> None:
     grades, beliefs, groups = random_rules(seed, labels, rules)
+    beliefs = beliefs * 0.99
     found = verdict(Exact().sets(torch.tensor(grades), torch.tensor(beliefs), groups))
     scores = Exact().labels(torch.tensor(grades), torch.tensor(beliefs), groups)
     for number, matrix in enumerate(grades):
@@ -51,6 +52,7 @@ def test_exact_is_the_definition(seed: int, labels: int, rules: int) -> None:
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 6))
 def test_scaled_is_dempsters_rule(seed: int, labels: int, rules: int) -> None:
     grades, beliefs, groups = random_rules(seed, labels, rules, inputs=3)
+    beliefs = beliefs * 0.99  # never certain, so never a contradiction
     found = verdict(Scaled().sets(torch.tensor(grades), torch.tensor(beliefs), groups))
     for number, matrix in enumerate(grades):
         focal, weight = [], []
@@ -110,6 +112,13 @@ def test_thousands_of_rules_stay_finite() -> None:
         found = verdict(method.sets(grades, beliefs, groups))
         assert bool(found.belief.isfinite().all())
         assert bool((found.belief <= found.plausibility).all())
+
+
+def test_rules_that_contradict_each_other_for_certain_are_told() -> None:
+    grades = torch.tensor([[[0.5, 0.5], [0.5, 0.5]], [[0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)
+    for method in (Exact(), Scaled()):
+        with pytest.raises(NbrError, match="input 1"):
+            verdict(method.sets(grades, torch.ones(2, dtype=torch.float64), [torch.tensor([0, 1])] * 2))
 
 
 def test_frames() -> None:

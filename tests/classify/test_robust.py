@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import nbr
-from nbr import BeliefClassifier, NbrError, RobustClassifier
+from nbr import BeliefClassifier, NbrError, NonexpansiveClassifier, RobustClassifier
+from nbr.classify import frames
 
 QUICK = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 30, "batch_size": 64, "random_state": 0}
 
@@ -36,7 +37,11 @@ def trained() -> RobustClassifier:
     return RobustClassifier(epsilon=0.5, **QUICK).fit(X, np.where(y == 1, "yes", "no"))
 
 
-@parametrize_with_checks([RobustClassifier(**QUICK | {"epochs": 20}), BeliefClassifier(random_state=0)])
+ONE = {"widths": (16, 8), "epochs": 20, "batch_size": 64, "random_state": 0}
+CHECKED = [RobustClassifier(**QUICK | {"epochs": 20}), BeliefClassifier(random_state=0), NonexpansiveClassifier(**ONE)]
+
+
+@parametrize_with_checks(CHECKED)
 def test_scikit_learn_conventions(estimator, check) -> None:
     check(estimator)
 
@@ -157,7 +162,7 @@ def test_a_stopped_run_ends_as_if_it_had_not_been(tmp_path: Path, monkeypatch: p
         if done == 5:
             raise Stop
 
-    monkeypatch.setattr(robust, "_silent", stop)
+    monkeypatch.setattr(robust, "progress", lambda verbose: stop)
     path = tmp_path / "run"
     with pytest.raises(Stop):
         RobustClassifier(epsilon=0.5, checkpoint=path, **settings).fit(X, y)
@@ -201,3 +206,34 @@ def test_pipelines_and_searches() -> None:
     X, y = clouds(120)
     search = GridSearchCV(RobustClassifier(**QUICK | {"epochs": 5}), {"epsilon": [0.3, 1.0]}, cv=2)
     assert make_pipeline(StandardScaler(), search).fit(X, y).score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("kind", [frames.rest, frames.pairs, frames.hierarchy])
+def test_many_labels_are_proved_too(kind) -> None:
+    """No label changes within the proved radius, along random directions and straight at the other clouds."""
+    dice = np.random.default_rng(0)
+    centres = 3 * np.eye(4)
+    y = dice.integers(0, 4, 300)
+    X = centres[y] + 0.3 * dice.normal(size=(300, 4))
+    rules = [(NonexpansiveClassifier(1.0, **ONE), frame) for frame in kind([0, 1, 2, 3])]
+    classifier = BeliefClassifier(rules, random_state=0).fit(X, y)
+    assert classifier.score(X, y) > 0.97
+    radius = classifier.certified_radius(X)
+    assert np.median(radius) > 0.3
+    label = classifier.predict(X)
+    towards = [centres[other] - X for other in range(4)] + [dice.normal(size=X.shape) for _ in range(20)]
+    for away in towards:
+        step = away / np.linalg.norm(away, axis=1, keepdims=True) * radius[:, None]
+        np.testing.assert_array_equal(classifier.predict(X + step), label)
+    with pytest.raises(NbrError, match="lipschitz_"):
+        BeliefClassifier(random_state=0).fit(X, y).certified_radius(X)
+
+
+def test_one_network_is_nonexpansive() -> None:
+    X, y = clouds()
+    network = NonexpansiveClassifier(0.5, **ONE).fit(X, y)
+    assert network.score(X, y) > 0.95
+    other = X[::-1]
+    moved = np.abs(network.decision_function(X) - network.decision_function(other))
+    assert bool((moved <= network.lipschitz_ * np.linalg.norm(X - other, axis=1) + 1e-9).all())
+    assert network.lipschitz_ <= 1 + 1e-6

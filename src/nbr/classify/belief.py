@@ -19,9 +19,12 @@ from torch import Tensor
 
 from nbr.classify import frames
 from nbr.classify.calculus import METHODS, Verdict, verdict
+from nbr.classify.certificate import radius
+from nbr.classify.inputs import Pictures
 from nbr.errors import NbrError, suggest
 
 Array = NDArray[Any]
+FURTHEST = 100.0  # no larger radius is looked for
 
 
 class Judgements(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -83,7 +86,7 @@ class Judgements(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return METHODS[self.combine]
 
 
-class BeliefClassifier(Judgements):
+class BeliefClassifier(Pictures, Judgements):
     """Any classifiers as rules, each on its own frame of discernment; beliefs are learned.
 
     `rules` is a list of (estimator, frame): a frame such as [{0}, {5, 6}, {7}] lists the groups of labels that the
@@ -117,7 +120,8 @@ class BeliefClassifier(Judgements):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> BeliefClassifier:
         """Train every rule on the labels of its frame, and learn how far to believe each."""
-        points, truth = validate_data(self, X, y)
+        points, truth = validate_data(self, self._flat(X, True), y)
+        points = self._shaped(points)
         check_classification_targets(truth)
         self.classes_, codes = np.unique(truth, return_inverse=True)
         if len(self.classes_) < 2:
@@ -165,16 +169,67 @@ class BeliefClassifier(Judgements):
         return torch.sigmoid(doubt.detach())
 
     def _grades(self, X: Array) -> Tensor:
-        columns = []
-        for estimator, frame in zip(self.estimators_, self.frames_, strict=True):
-            graded = torch.from_numpy(_graded(estimator, X, int(frame.max()) + 1))
-            outside = torch.ones(len(X), 1, dtype=torch.float64)
-            columns.append(torch.cat([graded, outside], dim=1)[:, frame])  # -1 is the last column
+        columns = [
+            _spread(torch.from_numpy(_graded(estimator, X, int(frame.max()) + 1)), frame)
+            for estimator, frame in zip(self.estimators_, self.frames_, strict=True)
+        ]
         return torch.stack(columns, dim=2)
 
     def _evidence(self, X: ArrayLike) -> tuple[Tensor, Tensor, Sequence[Tensor]]:
+        return self._grades(self._judged(X)), self.beliefs_, self.frames_
+
+    def _judged(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
-        return self._grades(validate_data(self, X, reset=False)), self.beliefs_, self.frames_
+        return self._shaped(validate_data(self, self._flat(X, False), reset=False))
+
+    def _shaped(self, points: Array) -> Array:
+        """Pictures in their own shape again, for estimators that look at them as such."""
+        return points if self.shape_ is None else points.reshape(len(points), *self.shape_)
+
+    def certified_radius(self, X: ArrayLike) -> Array:
+        """A radius for each input: no perturbation of at most that L2 length changes its label.
+
+        Every rule must have a frame of two groups and an estimator whose `decision_function` is known to change by at
+        most `lipschitz_` times the L2 distance, as that of `NonexpansiveClassifier`; and combine="scaled". Then
+        log Pl_a - log Pl_b is monotone in each rule's score, and all scores are moved against the label at once.
+        """
+        points = self._judged(X)
+        if self.combine != "scaled" or not all(hasattr(each, "lipschitz_") for each in self.estimators_):
+            raise NbrError("a proof needs combine='scaled' and estimators with a Lipschitz constant, lipschitz_")
+        scores = torch.stack([torch.from_numpy(each.decision_function(points)) for each in self.estimators_], dim=1)
+        slack = torch.stack([torch.from_numpy(each.rounding(points)) for each in self.estimators_], dim=1)
+        steepness = torch.tensor([each.lipschitz_ for each in self.estimators_], dtype=torch.float64)
+        groups = torch.stack(self.frames_)  # (rules, labels)
+        best = self._method().labels(self._from_scores(scores), self.beliefs_, self.frames_).argmax(dim=1)
+        proved = torch.full((len(scores),), torch.inf, dtype=torch.float64)
+        for step in range(1, len(self.classes_)):
+            rival = (best + step) % len(self.classes_)
+            ours, theirs = groups[:, best].T, groups[:, rival].T
+            apart = (ours != theirs).double()
+            signs = torch.where((ours == 1) | (theirs == 0), apart, -apart)
+
+            def margin(moved: Tensor, rival: Tensor = rival) -> Tensor:
+                told = self._method().labels(self._from_scores(moved), self.beliefs_, self.frames_)
+                rows = torch.arange(len(told))
+                difference: Tensor = told[rows, best] - told[rows, rival]
+                return difference
+
+            proved = torch.minimum(proved, radius(scores, signs, steepness, slack, margin, FURTHEST))
+        return proved.numpy()
+
+    def _from_scores(self, scores: Tensor) -> Tensor:
+        """Grades of labels from the scores of rules with two groups each."""
+        columns = [
+            _spread(torch.sigmoid(torch.stack([-scores[:, rule], scores[:, rule]], dim=1)), frame)
+            for rule, frame in enumerate(self.frames_)
+        ]
+        return torch.stack(columns, dim=2)
+
+
+def _spread(graded: Tensor, frame: Tensor) -> Tensor:
+    """Grades of groups as grades of labels, 1 for those outside the frame."""
+    outside = torch.ones(len(graded), 1, dtype=graded.dtype)
+    return torch.cat([graded, outside], dim=1)[:, frame]  # -1 is the last column
 
 
 def _graded(estimator: Any, X: Array, count: int) -> Array:

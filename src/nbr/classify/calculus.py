@@ -90,6 +90,9 @@ def verdict(log_commonality: Tensor) -> Verdict:
     labels = count.bit_length() - 1
     singles = 1 << torch.arange(labels)
     top = log_commonality[:, singles].amax(dim=1, keepdim=True)
+    if not bool(top.isfinite().all()):
+        row = int((~top[:, 0].isfinite()).nonzero()[0])
+        raise NbrError(f"rules believed to degree 1 contradict each other about input {row}: no label is possible")
     scaled = (log_commonality - top).exp()
     scaled[:, 0] = 0  # the empty set has no part in a maximum
     maxima = zeta_subsets(-signs(labels, scaled) * scaled)  # E max over every set of labels

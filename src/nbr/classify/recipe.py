@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -44,6 +45,11 @@ class Sample:
     points: Tensor
     side: Tensor
     shape: tuple[int, int] | None
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells one sample from another."""
+        return hashlib.sha256(self.points.numpy().tobytes() + self.side.numpy().tobytes()).hexdigest()
 
     def changed(self, rows: Tensor, strength: float, generator: torch.Generator) -> Tensor:
         points = self.points[rows]

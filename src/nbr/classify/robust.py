@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
-import sys
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from nbr.classify.belief import Judgements
 from nbr.classify.beliefs import believe
 from nbr.classify.bodies import Bodies
 from nbr.classify.certificate import radius
-from nbr.classify.experts import Experts
+from nbr.classify.experts import experts
+from nbr.classify.inputs import Pictures, progress
 from nbr.classify.memories import memorise
-from nbr.classify.recipe import Recipe, Sample
+from nbr.classify.recipe import Recipe
 from nbr.errors import NbrError
 
 Array = NDArray[Any]
 FURTHEST = 8.0  # times epsilon: no larger radius is looked for
 
 
-class RobustClassifier(Judgements):
+class RobustClassifier(Pictures, Judgements):
     """Nonexpansive networks and memorised examples, each a rule with a degree of belief.
 
     There are `networks` networks for each label, with `depth` layers of `width` units in common and one of `head` units
@@ -84,16 +80,11 @@ class RobustClassifier(Judgements):
     def fit(self, X: ArrayLike, y: ArrayLike) -> RobustClassifier:
         """Train in three steps: networks, then scales and memories, then beliefs."""
         self._method()
-        points, truth = self._checked(X, y)
-        self.classes_, codes = np.unique(truth, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise NbrError(f"the data have one class, {self.classes_[0]}; the classifier needs two labels")
-        sample = Sample(points, torch.from_numpy(codes), self.shape_)
+        sample = self._sample(X, y)
         recipe = self._recipe()
-        label = hashlib.sha256(points.numpy().tobytes() + codes.astype(np.uint8).tobytes()).hexdigest()
-        watch = _Line() if self.verbose else _silent
+        watch = progress(self.verbose)
         path = None if self.checkpoint is None else Path(self.checkpoint)
-        networks = Experts(sample, recipe, path, label).train(watch)
+        networks = experts(sample, recipe, watch, path)
         bodies, memory = memorise(sample, networks, recipe)
         self.bodies_ = believe(sample, bodies, memory, recipe, watch)
         self.recipe_ = asdict(recipe)
@@ -169,44 +160,6 @@ class RobustClassifier(Judgements):
         check_is_fitted(self, "bodies_")
         return self.bodies_
 
-    def _points(self, X: ArrayLike) -> Tensor:
-        """Inputs to be judged, in float64."""
-        check_is_fitted(self, "bodies_")
-        return torch.from_numpy(self._inside(validate_data(self, self._flat(X, False), reset=False, dtype=np.float64)))
-
-    def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[Tensor, Array]:
-        """Inputs to be learned from, in float32, and labels."""
-        points, truth = validate_data(self, self._flat(X, True), y, dtype=np.float32)
-        check_classification_targets(truth)
-        if len(np.unique(truth)) > 2:
-            kind = type_of_target(truth)
-            words = f"Only binary classification is supported. The type of the target is {kind}."
-            raise NbrError(f"{words} BeliefClassifier takes more labels")
-        return torch.from_numpy(self._inside(points)), truth
-
-    def _flat(self, X: ArrayLike, reset: bool) -> ArrayLike:
-        """Pictures as vectors; while training, their shape is noted."""
-        shape: tuple[int, ...] = getattr(X, "shape", ())
-        if reset:
-            self.shape_ = (int(shape[1]), int(shape[2])) if len(shape) == 3 else None
-        if len(shape) != 3:
-            return X
-        if self.shape_ is not None and shape[1:] != self.shape_:
-            raise NbrError(
-                f"pictures are {shape[1]} x {shape[2]}; the classifier knows {self.shape_[0]} x {self.shape_[1]}"
-            )
-        return np.asarray(X).reshape(shape[0], -1)
-
-    def _inside(self, points: Array) -> Array:
-        if self.box is not None:
-            low, high = self.box
-            wrong = np.argwhere((points < low) | (points > high))
-            if len(wrong):
-                row, column = wrong[0]
-                where = f"input {row} has {points[row, column]:g} at position {column}"
-                raise NbrError(f"{where}; values lie between {low:g} and {high:g}")
-        return points
-
     def _recipe(self) -> Recipe:
         for name in ("epsilon", "networks", "width", "depth", "head", "epochs", "batch_size", "beta"):
             if not getattr(self, name) > 0:
@@ -231,23 +184,3 @@ class RobustClassifier(Judgements):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def _silent(stage: str, done: int, of: int) -> None:
-    pass
-
-
-class _Line:
-    """Progress on stderr, with the time left."""
-
-    def __init__(self) -> None:
-        self.began: dict[str, tuple[float, int]] = {}
-
-    def __call__(self, stage: str, done: int, of: int) -> None:
-        began, first = self.began.setdefault(stage, (time.monotonic(), done))
-        spent = time.monotonic() - began
-        left = spent / (done - first) * (of - done) if done > first else 0.0
-        end = "\n" if done == of or not sys.stderr.isatty() else ""
-        start = "\r" if sys.stderr.isatty() else ""
-        if sys.stderr.isatty() or done % 10 == 0 or done == of:
-            print(f"{start}{stage}: {done} of {of}, about {left:.0f} s left   ", end=end, file=sys.stderr, flush=True)

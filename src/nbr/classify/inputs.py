@@ -1,0 +1,89 @@
+"""What classifiers take in, vectors or pictures, checked at the border; and how they tell their progress."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from nbr.classify.recipe import Sample, Watcher
+from nbr.errors import NbrError
+
+Array = NDArray[Any]
+
+
+class Pictures:
+    """Vectors (n, size) or pictures (n, height, width), inside a box if there is one."""
+
+    box: tuple[float, float] | None = None
+    shape_: tuple[int, int] | None
+    classes_: Array
+
+    def _sample(self, X: ArrayLike, y: ArrayLike) -> Sample:
+        """Inputs to be learned from, in float32, and the sides that they are on."""
+        points, truth = validate_data(self, self._flat(X, True), y, dtype=np.float32, order="C")
+        check_classification_targets(truth)
+        self.classes_, codes = np.unique(truth, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise NbrError(f"the data have one class, {self.classes_[0]}; the classifier needs two labels")
+        if len(self.classes_) > 2:
+            words = f"Only binary classification is supported. The type of the target is {type_of_target(truth)}."
+            raise NbrError(f"{words} BeliefClassifier takes more labels")
+        return Sample(torch.from_numpy(self._inside(points)), torch.from_numpy(codes), self.shape_)
+
+    def _points(self, X: ArrayLike) -> Tensor:
+        """Inputs to be judged, in float64."""
+        check_is_fitted(self)
+        points = validate_data(self, self._flat(X, False), reset=False, dtype=np.float64, order="C")
+        return torch.from_numpy(self._inside(points))
+
+    def _flat(self, X: ArrayLike, reset: bool) -> ArrayLike:
+        """Pictures as vectors; while training, their shape is noted."""
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if reset:
+            self.shape_ = (int(shape[1]), int(shape[2])) if len(shape) == 3 else None
+        if len(shape) != 3:
+            return X
+        if self.shape_ is not None and shape[1:] != self.shape_:
+            raise NbrError(
+                f"pictures are {shape[1]} x {shape[2]}; the classifier knows {self.shape_[0]} x {self.shape_[1]}"
+            )
+        return np.asarray(X).reshape(shape[0], -1)
+
+    def _inside(self, points: Array) -> Array:
+        if self.box is not None:
+            low, high = self.box
+            wrong = np.argwhere((points < low) | (points > high))
+            if len(wrong):
+                row, column = wrong[0]
+                where = f"input {row} has {points[row, column]:g} at position {column}"
+                raise NbrError(f"{where}; values lie between {low:g} and {high:g}")
+        return points
+
+
+def progress(verbose: bool) -> Watcher:
+    """Tells on stderr how far a training is, or nobody."""
+    return _Line() if verbose else lambda stage, done, of: None
+
+
+class _Line:
+    """Progress on stderr, with the time left."""
+
+    def __init__(self) -> None:
+        self.began: dict[str, tuple[float, int]] = {}
+
+    def __call__(self, stage: str, done: int, of: int) -> None:
+        began, first = self.began.setdefault(stage, (time.monotonic(), done))
+        spent = time.monotonic() - began
+        left = spent / (done - first) * (of - done) if done > first else 0.0
+        end = "\n" if done == of or not sys.stderr.isatty() else ""
+        start = "\r" if sys.stderr.isatty() else ""
+        if sys.stderr.isatty() or done % 10 == 0 or done == of:
+            print(f"{start}{stage}: {done} of {of}, about {left:.0f} s left   ", end=end, file=sys.stderr, flush=True)
