@@ -16,32 +16,26 @@ import time
 from pathlib import Path
 
 import numpy as np
-import torch
 from sklearn.svm import LinearSVC
-from torch.nn.functional import softplus
 
 import nbr
 from nbr import datasets
-from nbr.classify.augment import affine
-from nbr.lipschitz import Stiefel, bound, dense, finish, rounding
-from nbr.lipschitz.networks import length
 
 RADII = [round(0.1 * step, 1) for step in range(41)]
 SHOWN = [0.0, 0.5, 1.0, 1.58, 2.0, 2.5, 3.0]
 
 
-def main(name: str, labels: tuple[int, int], output: Path | None, epochs: int | None, only: str | None) -> None:
+def main(name: str, labels: tuple[int, int], output: Path | None, only: str | None) -> None:
     load = datasets.mnist if name == "mnist" else datasets.fashion_mnist
     (X, y), (Z, z) = load(labels, "train"), load(labels, "test")
     stem = f"robust-{name}-{labels[0]}-{labels[1]}"
     folder = Path(__file__).parent.parent / "docs" / "results"
     folder.mkdir(parents=True, exist_ok=True)
-    settings = {} if epochs is None else {"epochs": epochs}
     rows = {}
     if only in (None, "nbr"):
         start = time.perf_counter()
         classifier = nbr.RobustClassifier(
-            2.0, box=(0, 1), random_state=0, verbose=True, checkpoint=folder / f"{stem}.part", **settings
+            2.0, box=(0, 1), random_state=0, verbose=True, checkpoint=folder / f"{stem}.part"
         ).fit(X, y)
         seconds = time.perf_counter() - start
         rows["NBR"] = curve(classifier.predict(Z) == z, classifier.certified_radius(Z), seconds)
@@ -59,8 +53,7 @@ def main(name: str, labels: tuple[int, int], output: Path | None, epochs: int | 
             }
             classifier.save(output)
     if only in (None, "one"):
-        epochs = epochs or nbr.RobustClassifier().epochs
-        rows["one network"] = one_network(X, y == labels[1], Z, z == labels[1], epochs)
+        rows["one network"] = one_network(X, y, Z, z, folder / f"{stem}-one.part")
     if only in (None, "svm"):
         rows["linear SVM"] = linear(X, y, Z, z)
     path = folder / f"{stem}.json"
@@ -77,30 +70,14 @@ def curve(right: np.ndarray, radius: np.ndarray, seconds: float) -> dict:
     return {"proved": proved, "proved_1.58": at, "errors": int((~right).sum()), "seconds": round(seconds, 1)}
 
 
-def one_network(X: np.ndarray, y: np.ndarray, Z: np.ndarray, z: np.ndarray, epochs: int) -> dict:
+def one_network(X: np.ndarray, y: np.ndarray, Z: np.ndarray, z: np.ndarray, path: Path) -> dict:
     """One nonexpansive network of about the same size: the same loss, optimiser, changes of pictures and epochs."""
     start = time.perf_counter()
-    points, sign = torch.tensor(X, dtype=torch.float32), torch.tensor(2.0 * y - 1).float()
-    network = dense(784, [512] * 4, seed=0)
-    optimiser = Stiefel(network)
-    batch, rate = 512, 0.15
-    for epoch in range(epochs):
-        generator = torch.Generator().manual_seed(epoch)
-        order = torch.randperm(len(sign), generator=generator).split(batch)
-        for number, rows in enumerate(order):
-            for group in optimiser.param_groups:
-                group["lr"] = rate * (1 - (epoch + number / len(order)) / epochs)
-            changed = affine(points[rows], 0.35, generator).flatten(1)
-            optimiser.zero_grad()
-            softplus(-4 * (network(changed)[0, :, 0] * sign[rows] - 2.2)).mean().backward()
-            optimiser.step()
-        print(f"one network: {epoch + 1} of {epochs}, {time.perf_counter() - start:.0f} s", flush=True)
-    finish(network)
-    inputs = torch.tensor(Z).flatten(1)
-    with torch.no_grad():
-        margin = network.double()(inputs)[0, :, 0]
-        radius = (margin.abs() - rounding(network, length(inputs))[0]) / bound(network)
-    return curve((margin > 0).numpy() == z, radius.numpy(), time.perf_counter() - start)
+    epochs = nbr.RobustClassifier().epochs
+    network = nbr.NonexpansiveClassifier(
+        2.0, widths=[512, 512, 512, 512], epochs=epochs, box=(0, 1), random_state=0, verbose=True, checkpoint=path
+    ).fit(X, y)
+    return curve(network.predict(Z) == z, network.certified_radius(Z), time.perf_counter() - start)
 
 
 def linear(X: np.ndarray, y: np.ndarray, Z: np.ndarray, z: np.ndarray) -> dict:
@@ -141,7 +118,6 @@ if __name__ == "__main__":
     parser.add_argument("data", choices=["mnist", "fashion-mnist"])
     parser.add_argument("labels", type=int, nargs=2)
     parser.add_argument("-o", "--output", type=Path, help="save the classifier here")
-    parser.add_argument("--epochs", type=int)
     parser.add_argument("--only", choices=["nbr", "one", "svm"])
     chosen = parser.parse_args()
-    main(chosen.data, tuple(chosen.labels), chosen.output, chosen.epochs, chosen.only)
+    main(chosen.data, tuple(chosen.labels), chosen.output, chosen.only)

@@ -65,8 +65,7 @@ def test_it_learns_and_tells_intervals(trained: RobustClassifier) -> None:
 
 def attack(classifier: RobustClassifier, X: np.ndarray, reach: np.ndarray, steps: int = 60) -> np.ndarray:
     """The best of gradient steps on the margin in float64, all the way to the sphere; the margin towards the label."""
-    bodies = classifier.bodies_
-    start = torch.from_numpy(X)
+    module, start = classifier.as_module(), torch.from_numpy(X)
     label = torch.where(torch.from_numpy(classifier.decision_function(X)) >= 0, 1.0, -1.0)
     radius = torch.from_numpy(reach)[:, None]
     generator = torch.Generator().manual_seed(0)
@@ -76,9 +75,8 @@ def attack(classifier: RobustClassifier, X: np.ndarray, reach: np.ndarray, steps
         moved = start + 0.1 * radius * away / away.norm(dim=1, keepdim=True)
         for _ in range(steps):
             moved = moved.detach().requires_grad_()
-            told = bodies.networks.double()(moved)[..., 0].T
-            scores = torch.cat([told, bodies.reach - torch.cdist(moved, bodies.memories.double())], dim=1)
-            margin = classifier._margin(scores) * label
+            logits = module(moved)
+            margin = (logits[:, 1] - logits[:, 0]) * label
             worst = torch.minimum(worst, margin.detach())
             (slope,) = torch.autograd.grad(margin.sum(), moved)
             step = moved.detach() - 0.3 * radius * slope / slope.norm(dim=1, keepdim=True).clamp(min=1e-12)
@@ -108,7 +106,7 @@ def test_the_radius_is_the_largest_shift_of_all_scores(trained: RobustClassifier
     """Against a plain search over a grid of shifts."""
     X, _ = clouds(seed=3, count=50)
     bodies = trained.bodies_
-    scores = bodies.scores(torch.from_numpy(X))
+    scores = bodies.scores(torch.from_numpy(X)).detach()
     label = torch.where(bodies.margin(scores) >= 0, 1.0, -1.0)
     proved = trained.certified_radius(X)
     for eps in np.linspace(0, 2, 41):

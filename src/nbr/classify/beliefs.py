@@ -26,7 +26,8 @@ ABSENT = -1e6  # a score at which a rule that stands for one example has nothing
 
 def believe(sample: Sample, bodies: Bodies, memory: Tensor, recipe: Recipe, watch: Watcher) -> Bodies:
     """The same rules with degrees of belief learned."""
-    scores = bodies.scores(sample.points).float()
+    with torch.no_grad():
+        scores = bodies.scores(sample.points).float()
     held = memory >= 0
     scores[held, memory[held]] = ABSENT
     label = 2.0 * sample.side.float() - 1

@@ -47,12 +47,11 @@ class Bodies:
         """G of every rule, in the precision of the points: (n, rules)."""
         networks = self.networks.to(points.dtype)
         memories, reach = self.memories.to(points.dtype), self.reach.to(points.dtype)
-        found = []
-        with torch.no_grad():
-            for part in points.split(CHUNK):
-                told = networks(part)[..., 0].T
-                found.append(torch.cat([told, reach - torch.cdist(part, memories)], dim=1))
-        return torch.cat(found) if found else points.new_zeros(0, len(self.side))
+        found = [
+            torch.cat([networks(part)[..., 0].T, reach - torch.cdist(part, memories)], dim=1)
+            for part in points.split(CHUNK)
+        ]
+        return torch.cat(found)
 
     def grades(self, scores: Tensor) -> Tensor:
         """R of every rule, the grade of its own side."""

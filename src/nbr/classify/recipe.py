@@ -18,18 +18,18 @@ class Recipe:
 
     epsilon: float = 2.0  # the radius to be robust at
     networks: int = 7  # for each label
-    width: int = 256  # of the layers that all networks share
+    width: int = 384  # of the layers that all networks share
     depth: int = 3  # how many these are
-    head: int = 128  # width of the layer that each network has of its own
-    epochs: int = 100
-    batch: int = 512
-    rate: float = 0.15
-    beta: float = 1.1  # times epsilon: what the first step lowers and raises scores by
+    head: int = 64  # width of the layer that each network has of its own
+    epochs: int = 240
+    batch: int = 256
+    rate: float = 0.1
+    beta: float = 1.0  # times epsilon: what the first step lowers and raises scores by
     shift: float = 0.5  # times epsilon: the same in the second step
     sharpness: float = 8.0  # divided by epsilon: s of the first step
-    gamma: float = -0.25  # times epsilon: what the best network must reach, or the example is memorised
-    settled: float = 1.0  # share of the first step after which examples may be left to memory
-    augment: float = 0.35  # strength of changes to pictures
+    gamma: float = 0.0  # times epsilon: what the best network must reach, or the example is memorised
+    settled: float = 0.9  # share of the first step after which examples may be left to memory
+    augment: float = 0.5  # strength of changes to pictures
     omega: float = 0.5  # weight of the unmoved cross-entropy in the third step
     memories: bool = True
     seed: int = 0

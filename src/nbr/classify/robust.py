@@ -12,7 +12,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
+from torch import Tensor, nn
 
 from nbr.classify.belief import Judgements
 from nbr.classify.beliefs import believe
@@ -43,16 +43,16 @@ class RobustClassifier(Pictures, Judgements):
         epsilon: float = 2.0,
         *,
         networks: int = 7,
-        width: int = 512,
+        width: int = 384,
         depth: int = 3,
         head: int = 64,
-        epochs: int = 100,
-        batch_size: int = 512,
-        beta: float = 1.1,
-        gamma: float = -0.25,
+        epochs: int = 240,
+        batch_size: int = 256,
+        beta: float = 1.0,
+        gamma: float = 0.0,
         omega: float = 0.5,
         memories: bool = True,
-        augment: float = 0.35,
+        augment: float = 0.5,
         box: tuple[float, float] | None = None,
         combine: str = "scaled",
         random_state: Any = None,
@@ -97,7 +97,7 @@ class RobustClassifier(Pictures, Judgements):
         bodies = self._bodies()
         found = []
         for points in self._points(X).split(256):
-            scores = bodies.scores(points)
+            scores = self._told(points)
             parts = (bodies.signs, self._steepness(), bodies.slack(points), self._margin, FURTHEST * self.epsilon)
             found.append(radius(scores, *parts))
         return torch.cat(found).numpy()
@@ -105,7 +105,7 @@ class RobustClassifier(Pictures, Judgements):
     def rule_radius(self, X: ArrayLike) -> Array:
         """For each input and rule, the radius within which the rule goes on speaking for the same label: (n, rules)."""
         bodies, points = self._bodies(), self._points(X)
-        scores = bodies.scores(points).abs() - bodies.slack(points)
+        scores = self._told(points).abs() - bodies.slack(points)
         return (scores.clamp(min=0) / self._steepness()).numpy()
 
     def margin(self, X: ArrayLike) -> Array:
@@ -115,7 +115,7 @@ class RobustClassifier(Pictures, Judgements):
     def reasons(self, X: ArrayLike, most: int = 5) -> list[list[tuple[int, float]]]:
         """The rules that count most for each input: their numbers, and what each adds for the second label."""
         bodies = self._bodies()
-        weights = bodies.weights(bodies.scores(self._points(X)))
+        weights = bodies.weights(self._told(self._points(X)))
         top = weights.abs().topk(min(most, weights.shape[1]), dim=1).indices
         return [[(int(rule), float(row[rule])) for rule in chosen] for row, chosen in zip(weights, top, strict=True)]
 
@@ -133,6 +133,14 @@ class RobustClassifier(Pictures, Judgements):
 
         save(self, path)
 
+    def as_module(self) -> nn.Module:
+        """From inputs to log Pl of both labels as a torch module, with gradients: for those who want to attack it."""
+        return _Logits(self)
+
+    def _told(self, points: Tensor) -> Tensor:
+        with torch.no_grad():
+            return self._bodies().scores(points)
+
     def _margin(self, scores: Tensor) -> Tensor:
         if self.combine == "scaled":
             return self.bodies_.margin(scores)
@@ -142,12 +150,12 @@ class RobustClassifier(Pictures, Judgements):
 
     def _scores(self, X: ArrayLike) -> Tensor:
         """Half the margin for one label and minus half for the other: log Pl up to a constant."""
-        margin = self._margin(self._bodies().scores(self._points(X)))
+        margin = self._margin(self._told(self._points(X)))
         return torch.stack([-margin / 2, margin / 2], dim=1)
 
     def _evidence(self, X: ArrayLike) -> tuple[Tensor, Tensor, Sequence[Tensor]]:
         bodies = self._bodies()
-        grades = bodies.label_grades(bodies.scores(self._points(X)))
+        grades = bodies.label_grades(self._told(self._points(X)))
         return grades, bodies.belief, [torch.tensor([0, 1])] * len(bodies.belief)
 
     def _steepness(self) -> Tensor:
@@ -184,3 +192,15 @@ class RobustClassifier(Pictures, Judgements):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+class _Logits(nn.Module):
+    """log Pl of both labels, up to a constant, in the precision of the input."""
+
+    def __init__(self, classifier: RobustClassifier) -> None:
+        super().__init__()
+        self.classifier = classifier
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        margin = self.classifier._margin(self.classifier._bodies().scores(inputs.flatten(1)))
+        return torch.stack([-margin / 2, margin / 2], dim=1)
