@@ -235,3 +235,31 @@ def test_one_network_is_nonexpansive() -> None:
     moved = np.abs(network.decision_function(X) - network.decision_function(other))
     assert bool((moved <= network.lipschitz_ * np.linalg.norm(X - other, axis=1) + 1e-9).all())
     assert network.lipschitz_ <= 1 + 1e-6
+
+
+def test_the_margin_is_that_of_the_calculus(trained: RobustClassifier) -> None:
+    """Closed form and shortcut against scaled grades, also for scores far from everything."""
+    from dataclasses import replace
+
+    from nbr.classify.calculus import Scaled
+
+    X, _ = clouds(seed=5)
+    dice = torch.Generator().manual_seed(0)
+    bodies = trained.bodies_
+    networks, extra = len(bodies.side) - len(bodies.memories), 200
+    draw = torch.rand(5, networks + extra, generator=dice, dtype=torch.float64)
+    bodies = replace(
+        bodies,
+        memories=torch.from_numpy(X[:extra]).float(),
+        reach=3 * torch.rand(extra, generator=dice, dtype=torch.float64),
+        side=(draw[0] > 0.5).long(),
+        share=draw[1],
+        scale=0.1 + 20 * draw[2],
+        belief=draw[3],
+    )
+    scores = bodies.scores(torch.from_numpy(X)).detach()
+    scores[:, networks:] -= 10 * torch.rand(scores[:, networks:].shape, generator=dice, dtype=torch.float64)
+    frame = [torch.tensor([0, 1])] * len(bodies.side)
+    told = Scaled().labels(bodies.label_grades(scores), bodies.belief, frame)
+    torch.testing.assert_close(bodies.margin(scores), told[:, 1] - told[:, 0], atol=1e-9, rtol=0)
+    torch.testing.assert_close(bodies.weights(scores).sum(dim=1), bodies.margin(scores), atol=1e-9, rtol=0)

@@ -46,8 +46,8 @@ def believe(sample: Sample, bodies: Bodies, memory: Tensor, recipe: Recipe, watc
             watch("beliefs", step, STEPS)
         rows = torch.randint(len(label), (min(BATCH, len(label)),), generator=generator)
         moved = scores[rows] - (label[rows] * beta[rows])[:, None] * against
-        plain = softplus(-label[rows] * now.margin(scores[rows])).mean()
-        adversarial = softplus(-label[rows] * now.margin(moved)).mean()
+        plain = softplus(-label[rows] * now.weights(scores[rows]).sum(dim=1)).mean()
+        adversarial = softplus(-label[rows] * now.weights(moved).sum(dim=1)).mean()
         optimiser.zero_grad()
         (adversarial + recipe.omega * plain).backward()
         optimiser.step()
@@ -63,7 +63,7 @@ def _barely(bodies: Bodies, scores: Tensor, label: Tensor, against: Tensor, most
             low, high = torch.full_like(sign, -most), torch.full_like(sign, most)
             for _ in range(HALVINGS):
                 middle = (low + high) / 2
-                right = bodies.margin(part - (sign * middle)[:, None] * against) * sign > 0
+                right = bodies.weights(part - (sign * middle)[:, None] * against).sum(dim=1) * sign > 0
                 low, high = torch.where(right, middle, low), torch.where(right, high, middle)
             found.append(low)
     return torch.cat(found)

@@ -17,6 +17,16 @@ from nbr.lipschitz import bound, rounding
 from nbr.lipschitz.networks import UNIT, length
 
 CHUNK = 512  # inputs at a time
+SATURATED = 30.0  # s G below minus this: e^-30 of its share is all that a memory could still say
+
+
+def evidence(scores: Tensor, scale: Tensor, share: Tensor, belief: Tensor) -> Tensor:
+    """The weight of evidence of a rule for its side: log(1 - b + b R) - log(1 - b + b (1 - R)).
+
+    R is 1/2 + k tanh(s G / 2) / 2, where k is 1 or, below 0, the share: this is 2 artanh(b / (2 - b) k tanh(s G / 2)).
+    """
+    bent = torch.tanh(scores * (scale / 2))
+    return 2 * torch.atanh(belief / (2 - belief) * torch.where(scores >= 0, bent, share * bent))
 
 
 @dataclass(frozen=True)
@@ -58,17 +68,27 @@ class Bodies:
         curve = torch.sigmoid(self.scale.to(scores.dtype) * scores)
         return torch.where(scores >= 0, curve, 0.5 - self.share.to(scores.dtype) * (0.5 - curve))
 
-    def margin(self, scores: Tensor) -> Tensor:
-        """log Pl of the second label minus that of the first, by the scaling trick: (n,).
-
-        A rule adds log(1 - b + b R) - log(1 - b + b (1 - R)) for its side.
-        """
-        return self.weights(scores).sum(dim=1)
-
     def weights(self, scores: Tensor) -> Tensor:
-        """What each rule adds to the margin: (n, rules)."""
-        b, grade = self.belief.to(scores.dtype), self.grades(scores)
-        return (torch.log1p(b * (grade - 1)) - torch.log1p(-b * grade)) * self.signs.to(scores.dtype)
+        """What each rule adds to log Pl of the second label minus that of the first, scaled: (n, rules)."""
+        parts = (part.to(scores.dtype) for part in (self.scale, self.share, self.belief))
+        return evidence(scores, *parts) * self.signs.to(scores.dtype)
+
+    def margin(self, scores: Tensor) -> Tensor:
+        """log Pl of the second label minus that of the first: the sum of all weights, (n,).
+
+        Most memories are too far from an input to tell it from anything else. What they add is a constant, up to about
+        1e-13 in all, so that only the others are computed.
+        """
+        scale, share, belief = (part.to(scores.dtype) for part in (self.scale, self.share, self.belief))
+        signs, networks = self.signs.to(scores.dtype), len(self.side) - len(self.memories)
+        far = -SATURATED / scale
+        far[:networks] = -torch.inf
+        row, rule = (scores > far).nonzero(as_tuple=True)
+        silent = evidence(far, scale, share, belief) * signs
+        near = evidence(scores[row, rule], scale[rule], share[rule], belief[rule]) * signs[rule]
+        total = silent[networks:].sum().expand(len(scores))
+        silent = silent.index_fill(0, torch.arange(networks), 0.0)
+        return total.index_add(0, row, near - silent[rule])
 
     def label_grades(self, scores: Tensor) -> Tensor:
         """Grades of both labels: (n, 2, rules)."""

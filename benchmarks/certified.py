@@ -1,0 +1,141 @@
+"""Is the proof sound, and what does it cost? Measured on a classifier of two labels of MNIST.
+
+python benchmarks/certified.py                   the shipped mnist-4-9
+python benchmarks/certified.py --model MODEL.nbr
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import foolbox
+import numpy as np
+import torch
+
+import nbr
+from nbr import datasets
+from nbr.classify.robust import RobustClassifier
+from nbr.lipschitz import bound
+
+PAIRS = 100_000
+RULES = 2632
+
+
+def main(model: str) -> None:
+    classifier = nbr.load(model)
+    X, y = datasets.mnist(tuple(classifier.classes_), "test")
+    told = {"threads": torch.get_num_threads(), **soundness(classifier, X), **speed(classifier, X)}
+    told |= attacked(classifier, X, y)
+    path = Path(__file__).parent.parent / "docs" / "results" / "certified.json"
+    path.write_text(json.dumps(told, indent=1) + "\n")
+    for name, value in told.items():
+        print(f"{name:<44}{value:.9g}" if isinstance(value, float) else f"{name:<44}{value:,}")
+
+
+def soundness(classifier: RobustClassifier, X: np.ndarray) -> dict:
+    """How far pairs of inputs move apart, as a share of the stated bound: random ones, and along gradients."""
+    network, generator = classifier.bodies_.networks.double(), torch.Generator().manual_seed(0)
+    images, most = torch.from_numpy(X).flatten(1), bound(network)
+    worst = {"random pairs": 0.0, "adversarial pairs": 0.0}
+    for scale in (1e-3, 0.1, 1.0, 5.0):
+        for _ in range(PAIRS // 8 // 500):
+            first = images[torch.randint(len(images), (500,), generator=generator)]
+            away = torch.randn(first.shape, generator=generator, dtype=torch.float64)
+            second = first + scale * away / away.norm(dim=1, keepdim=True)
+            worst["random pairs"] = max(worst["random pairs"], _stretch(network, first, second, most))
+            moved = first.clone().requires_grad_()
+            chosen = torch.randint(len(most), (1,), generator=generator)
+            (slope,) = torch.autograd.grad(network(moved)[chosen].sum(), moved)
+            worst["adversarial pairs"] = max(
+                worst["adversarial pairs"], _stretch(network, first, first + scale * slope, most)
+            )
+    return {"pairs": PAIRS, "stated bound": float(most.max())} | {
+        f"largest stretch over bound, {k}": v for k, v in worst.items()
+    }
+
+
+def _stretch(network: torch.nn.Module, first: torch.Tensor, second: torch.Tensor, most: torch.Tensor) -> float:
+    with torch.no_grad():
+        moved = (network(first) - network(second))[..., 0].abs()
+    return float((moved / (first - second).norm(dim=1) / most[:, None]).max())
+
+
+def speed(classifier: RobustClassifier, X: np.ndarray) -> dict:
+    """Images a second, and the share of the belief part with as many rules as the paper has."""
+    points = torch.from_numpy(X[:1000]).flatten(1)
+    train, labels = datasets.mnist(tuple(classifier.classes_), "train")
+    bodies, networks = classifier.bodies_, len(classifier.bodies_.side) - len(classifier.bodies_.memories)
+    memories, extra = RULES - networks, np.random.default_rng(0).choice(len(train), RULES - networks, replace=False)
+    grown = replace(
+        bodies,
+        memories=torch.from_numpy(train[extra]).flatten(1).float(),
+        reach=torch.full((memories,), 2.0, dtype=torch.float64),
+        side=torch.cat(
+            [bodies.side[:networks], torch.from_numpy((labels[extra] == classifier.classes_[1]).astype(int))]
+        ),
+        share=torch.cat([bodies.share[:networks], torch.full((memories,), 1 / 5900, dtype=torch.float64)]),
+        scale=torch.cat([bodies.scale[:networks], torch.full((memories,), 4.0, dtype=torch.float64)]),
+        belief=torch.cat([bodies.belief[:networks], torch.full((memories,), 0.5, dtype=torch.float64)]),
+    )
+    found = {}
+    with torch.no_grad():
+        for dtype in (torch.float32, torch.float64):
+            inputs, name = points.to(dtype), str(dtype).removeprefix("torch.")
+            scores = grown.scores(inputs)
+            rest, belief = _best(lambda i=inputs: grown.scores(i)), _best(lambda s=scores: grown.margin(s))
+            found[f"belief part over the rest, {name}"] = belief / rest
+            found[f"predicted images a second, {name}"] = len(inputs) / (rest + belief)
+    full = RobustClassifier(epsilon=classifier.epsilon)
+    full.__dict__.update({**classifier.__dict__, "bodies_": grown})
+    full.__dict__.pop("steepness_", None)
+    full.certified_radius(X[:10])
+    found[f"predict, images a second, {RULES} rules"] = 1000 / _best(lambda: full.predict(X[:1000]), 2)
+    found[f"certificates a second, {RULES} rules"] = 1000 / _best(lambda: full.certified_radius(X[:1000]), 1)
+    found["predict, images a second"] = 1000 / _best(lambda: classifier.predict(X[:1000]))
+    found["certificates a second"] = 1000 / _best(lambda: classifier.certified_radius(X[:1000]), 2)
+    return found
+
+
+def _best(call: object, repeat: int = 5) -> float:
+    seconds = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def attacked(classifier: RobustClassifier, X: np.ndarray, y: np.ndarray) -> dict:
+    """DDN with 500 steps on every image: what it leaves at L2 2, and whether it breaks a certified image."""
+    radius = classifier.certified_radius(X)
+    right = classifier.predict(X) == y
+    model = foolbox.PyTorchModel(classifier.as_module().eval(), bounds=(0, 1))
+    attack = foolbox.attacks.DDNAttack(steps=500)
+    distance = np.full(len(X), np.inf)
+    for rows in np.array_split(np.arange(len(X)), 8):
+        images = torch.from_numpy(X[rows])
+        labels = torch.from_numpy((y[rows] == classifier.classes_[1]).astype(np.int64))
+        _, moved, success = attack(model, images, labels, epsilons=None)
+        far = (moved - images).flatten(1).norm(dim=1).numpy()
+        distance[rows] = np.where(success.numpy(), far, np.inf)
+        print(f"DDN: {rows[-1] + 1} of {len(X)}", flush=True)
+    distance[~right] = 0
+    proved = right & (radius > 0)
+    return {
+        "DDN: certified images": int(proved.sum()),
+        "DDN: broken within their radius": int((proved & (distance <= radius)).sum()),
+        "DDN: smallest distance over radius": float((distance[proved] / radius[proved]).min()),
+        "natural": float(right.mean()),
+        "proved at 2": float((right & (radius > 2)).mean()),
+        "left by DDN at 2": float((distance > 2).mean()),
+    }
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="mnist-4-9")
+    main(parser.parse_args().model)
