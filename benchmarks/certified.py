@@ -70,13 +70,12 @@ def speed(classifier: RobustClassifier, X: np.ndarray) -> dict:
     train, labels = datasets.mnist(tuple(classifier.classes_), "train")
     bodies, networks = classifier.bodies_, len(classifier.bodies_.side) - len(classifier.bodies_.memories)
     memories, extra = RULES - networks, np.random.default_rng(0).choice(len(train), RULES - networks, replace=False)
+    second = torch.from_numpy((labels[extra] == classifier.classes_[1]).astype(int))
     grown = replace(
         bodies,
         memories=torch.from_numpy(train[extra]).flatten(1).float(),
         reach=torch.full((memories,), 2.0, dtype=torch.float64),
-        side=torch.cat(
-            [bodies.side[:networks], torch.from_numpy((labels[extra] == classifier.classes_[1]).astype(int))]
-        ),
+        side=torch.cat([bodies.side[:networks], second]),
         share=torch.cat([bodies.share[:networks], torch.full((memories,), 1 / 5900, dtype=torch.float64)]),
         scale=torch.cat([bodies.scale[:networks], torch.full((memories,), 4.0, dtype=torch.float64)]),
         belief=torch.cat([bodies.belief[:networks], torch.full((memories,), 0.5, dtype=torch.float64)]),

@@ -98,7 +98,7 @@ class BeliefClassifier(Pictures, Judgements):
     >>> X, y = load_iris(return_X_y=True)
     >>> classifier = BeliefClassifier(random_state=0).fit(X, y)
     >>> classifier.belief(X[:1]).round(2).tolist()
-    [[[0.95, 1.0], [0.0, 0.05], [0.0, 0.0]]]
+    [[[0.98, 1.0], [0.0, 0.02], [0.0, 0.0]]]
     """
 
     def __init__(
