@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import numpy as np
 import torch
 
 import nbr
+from measure import best
 from nbr import datasets
 from nbr.classify.robust import RobustClassifier
 from nbr.lipschitz import bound
@@ -85,27 +85,18 @@ def speed(classifier: RobustClassifier, X: np.ndarray) -> dict:
         for dtype in (torch.float32, torch.float64):
             inputs, name = points.to(dtype), str(dtype).removeprefix("torch.")
             scores = grown.scores(inputs)
-            rest, belief = _best(lambda i=inputs: grown.scores(i)), _best(lambda s=scores: grown.margin(s))
+            rest, belief = best(lambda i=inputs: grown.scores(i)), best(lambda s=scores: grown.margin(s))
             found[f"belief part over the rest, {name}"] = belief / rest
             found[f"predicted images a second, {name}"] = len(inputs) / (rest + belief)
     full = RobustClassifier(epsilon=classifier.epsilon)
     full.__dict__.update({**classifier.__dict__, "bodies_": grown})
     full.__dict__.pop("steepness_", None)
     full.certified_radius(X[:10])
-    found[f"predict, images a second, {RULES} rules"] = 1000 / _best(lambda: full.predict(X[:1000]), 2)
-    found[f"certificates a second, {RULES} rules"] = 1000 / _best(lambda: full.certified_radius(X[:1000]), 1)
-    found["predict, images a second"] = 1000 / _best(lambda: classifier.predict(X[:1000]))
-    found["certificates a second"] = 1000 / _best(lambda: classifier.certified_radius(X[:1000]), 2)
+    found[f"predict, images a second, {RULES} rules"] = 1000 / best(lambda: full.predict(X[:1000]), 2)
+    found[f"certificates a second, {RULES} rules"] = 1000 / best(lambda: full.certified_radius(X[:1000]), 1)
+    found["predict, images a second"] = 1000 / best(lambda: classifier.predict(X[:1000]))
+    found["certificates a second"] = 1000 / best(lambda: classifier.certified_radius(X[:1000]), 2)
     return found
-
-
-def _best(call: object, repeat: int = 5) -> float:
-    seconds = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
 
 
 def attacked(classifier: RobustClassifier, X: np.ndarray, y: np.ndarray) -> dict:

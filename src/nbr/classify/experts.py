@@ -42,7 +42,9 @@ def experts(sample: Sample, recipe: Recipe, watch: Watcher, path: Path | None = 
             if early:
                 own = scores.gather(0, owner[None, rows])[0]
             pulled = softplus(-sharp * (own - beta)) * taken[rows]
-            return (pulled + softplus(sharp * (other + beta))).mean() / sharp
+            robust = pulled + softplus(sharp * (other + beta))
+            plain = softplus(-2 * sharp * ((own - other) / 2 - 0.1 * recipe.epsilon))
+            return (robust + recipe.plain * plain).mean() / sharp
 
         return loss
 

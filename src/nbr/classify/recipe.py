@@ -24,7 +24,8 @@ class Recipe:
     epochs: int = 240
     batch: int = 256
     rate: float = 0.1
-    beta: float = 1.0  # times epsilon: what the first step lowers and raises scores by
+    beta: float = 1.1  # times epsilon: what the first step lowers and raises scores by
+    plain: float = 1.0  # weight of being right at all in the first step
     shift: float = 0.5  # times epsilon: the same in the second step
     sharpness: float = 8.0  # divided by epsilon: s of the first step
     gamma: float = 0.0  # times epsilon: what the best network must reach, or the example is memorised

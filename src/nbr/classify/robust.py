@@ -14,12 +14,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from nbr.classify.belief import Judgements
-from nbr.classify.beliefs import believe
 from nbr.classify.bodies import Bodies
 from nbr.classify.certificate import radius
+from nbr.classify.degrees import believe
 from nbr.classify.experts import experts
 from nbr.classify.inputs import Pictures, progress
+from nbr.classify.judgements import Judgements
 from nbr.classify.memories import memorise
 from nbr.classify.recipe import Recipe
 from nbr.errors import NbrError
