@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import time
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 import nbr
+from curves import picture, wilson
 from nbr import datasets
 
 RADII = [round(0.1 * step, 1) for step in range(41)]
@@ -61,6 +61,9 @@ def main(name: str, labels: tuple[int, int], output: Path | None, only: str | No
     known["rows"] |= rows
     path.write_text(json.dumps(known, indent=1) + "\n")
     show(known)
+    drawn = {kind: row["proved"] for kind, row in known["rows"].items()}
+    title = f"{name}, {labels[0]} against {labels[1]}: proved accuracy, {len(z):,} test images"
+    path.with_suffix(".svg").write_text(picture(title, RADII, drawn, len(z)))
 
 
 def curve(right: np.ndarray, radius: np.ndarray, seconds: float) -> dict:
@@ -75,7 +78,7 @@ def one_network(X: np.ndarray, y: np.ndarray, Z: np.ndarray, z: np.ndarray, path
     start = time.perf_counter()
     epochs = nbr.RobustClassifier().epochs
     network = nbr.NonexpansiveClassifier(
-        2.0, widths=[512, 512, 512, 512], epochs=epochs, box=(0, 1), random_state=0, verbose=True, checkpoint=path
+        2.0, widths=[384] * 5, epochs=epochs, box=(0, 1), random_state=0, verbose=True, checkpoint=path
     ).fit(X, y)
     return curve(network.predict(Z) == z, network.certified_radius(Z), time.perf_counter() - start)
 
@@ -90,14 +93,6 @@ def linear(X: np.ndarray, y: np.ndarray, Z: np.ndarray, z: np.ndarray) -> dict:
     tested = Z.reshape(len(Z), -1)
     radius = np.abs(machine.decision_function(tested)) / np.linalg.norm(machine.coef_)
     return curve(machine.predict(tested) == z, radius, time.perf_counter() - start)
-
-
-def wilson(share: float, count: int) -> tuple[float, float]:
-    """The 95% interval of a share."""
-    z = 1.96
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    return middle - half, middle + half
 
 
 def show(known: dict) -> None:

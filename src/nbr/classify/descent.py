@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import softplus
 
 from nbr import checkpoints
 from nbr.classify.recipe import Recipe, Sample, Watcher
@@ -16,6 +17,11 @@ from nbr.lipschitz import Dense, Stiefel, dense, finish
 
 Loss = Callable[[Tensor, Tensor], Tensor]  # of scores (networks, batch) and the rows they belong to
 SCORED = 2048  # examples at a time
+
+
+def rightness(margin: Tensor, recipe: Recipe) -> Tensor:
+    """A loss for not being right, or only just: some of it keeps examples that cannot be robust on their side."""
+    return softplus(-2 * recipe.sharpness / recipe.epsilon * (margin - 0.1 * recipe.epsilon))
 
 
 class Descent:

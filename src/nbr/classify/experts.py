@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from nbr.classify.descent import Descent, Loss
+from nbr.classify.descent import Descent, Loss, rightness
 from nbr.classify.recipe import Recipe, Sample, Watcher
 
 
@@ -42,9 +42,8 @@ def experts(sample: Sample, recipe: Recipe, watch: Watcher, path: Path | None = 
             if early:
                 own = scores.gather(0, owner[None, rows])[0]
             pulled = softplus(-sharp * (own - beta)) * taken[rows]
-            robust = pulled + softplus(sharp * (other + beta))
-            plain = softplus(-2 * sharp * ((own - other) / 2 - 0.1 * recipe.epsilon))
-            return (robust + recipe.plain * plain).mean() / sharp
+            robust = (pulled + softplus(sharp * (other + beta))) / 2
+            return (robust + recipe.plain * rightness((own - other) / 2, recipe)).mean() / sharp
 
         return loss
 

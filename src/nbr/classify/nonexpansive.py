@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from nbr.classify.descent import Descent, Loss
+from nbr.classify.descent import Descent, Loss, rightness
 from nbr.classify.inputs import Pictures, progress
 from nbr.classify.recipe import Recipe
 from nbr.lipschitz import bound, rounding
@@ -39,7 +39,7 @@ class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type:
         widths: Sequence[int] = (384, 384, 384, 384),
         epochs: int = 60,
         batch_size: int = 256,
-        beta: float = 1.0,
+        beta: float = 1.1,
         augment: float = 0.5,
         box: tuple[float, float] | None = None,
         random_state: Any = None,
@@ -73,7 +73,8 @@ class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type:
         beta, sharp = recipe.beta * recipe.epsilon, recipe.sharpness / recipe.epsilon
 
         def loss(scores: Tensor, rows: Tensor) -> Tensor:
-            return softplus(-sharp * (scores[0] * sign[rows] - beta)).mean() / sharp
+            margin = scores[0] * sign[rows]
+            return (softplus(-sharp * (margin - beta)) + recipe.plain * rightness(margin, recipe)).mean() / sharp
 
         def loss_of_epoch(epoch: int) -> Loss:
             return loss

@@ -25,7 +25,7 @@ class Recipe:
     batch: int = 256
     rate: float = 0.1
     beta: float = 1.1  # times epsilon: what the first step lowers and raises scores by
-    plain: float = 1.0  # weight of being right at all in the first step
+    plain: float = 0.15  # weight of being right at all in the first step
     shift: float = 0.5  # times epsilon: the same in the second step
     sharpness: float = 8.0  # divided by epsilon: s of the first step
     gamma: float = 0.0  # times epsilon: what the best network must reach, or the example is memorised

@@ -48,7 +48,7 @@ class RobustClassifier(Pictures, Judgements):
         head: int = 64,
         epochs: int = 240,
         batch_size: int = 256,
-        beta: float = 1.0,
+        beta: float = 1.1,
         gamma: float = 0.0,
         omega: float = 0.5,
         memories: bool = True,
