@@ -1,0 +1,1 @@
+"""Attacks on classifiers, and the protocol by which they are measured."""

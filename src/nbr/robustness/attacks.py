@@ -1,0 +1,114 @@
+"""Attacks behind one interface: from images and labels to the nearest inputs found that lose the label.
+
+An attack proposes inputs; whether they lose the label, lie in the box, and how far they are is judged here, the same
+for all. Attacks of the field come from foolbox; ours are those that nobody has.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from nbr.errors import NbrError, suggest
+from nbr.robustness.target import Target, distance
+
+HALVINGS = 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best that an attack found: inputs, and their L2 distances, infinite where it failed."""
+
+    inputs: Tensor
+    distance: Tensor
+
+    def better(self, other: Found) -> Found:
+        """The nearer of two findings for each image."""
+        nearer = other.distance < self.distance
+        shape = (-1, *[1] * (self.inputs.dim() - 1))
+        return Found(
+            torch.where(nearer.view(shape), other.inputs, self.inputs), torch.minimum(self.distance, other.distance)
+        )
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What an attack is given: images with their labels, starting points that lose the label, a radius, a seed."""
+
+    images: Tensor
+    labels: Tensor
+    starts: Tensor | None = None
+    epsilon: float = 2.0
+    seed: int = 0
+
+
+class Attack(ABC):
+    """One way to look for adversarial inputs; `knows` is what it uses of the classifier."""
+
+    name: str
+    knows: str  # "gradients", "scores" or "labels"
+
+    @abstractmethod
+    def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
+        """Inputs that may lose the label, as near to the images as the attack can."""
+
+    def run(self, target: Target, attempt: Attempt, steps: int) -> Found:
+        """Propose, put into the box, and judge."""
+        torch.manual_seed(attempt.seed)  # foolbox draws from the global generator
+        if attempt.starts is None and self.needs_starts:
+            raise NbrError(f"the attack {self.name} needs starting points that lose the label")
+        inputs = target.clip(self.propose(target, attempt, steps).detach())
+        return judged(target, attempt, drawn_in(target, attempt, inputs))
+
+    needs_starts = False
+
+
+def drawn_in(target: Target, attempt: Attempt, inputs: Tensor) -> Tensor:
+    """Inputs that lose the label, moved straight towards their images as far as they still do."""
+    shape = (-1, *[1] * (inputs.dim() - 1))
+    lost = target.lost(inputs, attempt.labels)
+    low, high = torch.zeros(len(inputs), dtype=inputs.dtype), torch.ones(len(inputs), dtype=inputs.dtype)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        nearer = attempt.images + middle.view(shape) * (inputs - attempt.images)
+        still = target.lost(nearer, attempt.labels)
+        low, high = torch.where(still, low, middle), torch.where(still, middle, high)
+    nearest = attempt.images + high.view(shape) * (inputs - attempt.images)
+    return torch.where(lost.view(shape), nearest, inputs)
+
+
+def judged(target: Target, attempt: Attempt, inputs: Tensor) -> Found:
+    """Distances of proposed inputs, infinite where the label is not lost; 0 where it was never there."""
+    far = torch.where(target.lost(inputs, attempt.labels), distance(inputs, attempt.images), torch.inf)
+    wrong = target.lost(attempt.images, attempt.labels)
+    shape = (-1, *[1] * (inputs.dim() - 1))
+    return Found(torch.where(wrong.view(shape), attempt.images, inputs), torch.where(wrong, 0.0, far))
+
+
+def attacks() -> dict[str, Attack]:
+    """All attacks by name, cheap ones first."""
+    from nbr.robustness import foolboxes
+    from nbr.robustness.descent import Descent, SeededCarliniWagner
+    from nbr.robustness.square import Square
+
+    listed: list[Attack] = [
+        foolboxes.ProjectedGradient(),
+        foolboxes.DecoupledDirection(),
+        Descent(),
+        Square(),
+        foolboxes.CarliniWagner(),
+        SeededCarliniWagner(),
+        foolboxes.Boundary(),
+    ]
+    return {attack.name: attack for attack in listed}
+
+
+def attack(name: str) -> Attack:
+    """The attack of that name."""
+    known = attacks()
+    if name not in known:
+        raise NbrError(f"unknown attack {name!r}" + suggest(name, known))
+    return known[name]

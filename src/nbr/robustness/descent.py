@@ -1,0 +1,90 @@
+"""Attacks of ours that follow gradients of the margin: one from the image itself, one from a starting point."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from nbr.robustness.attacks import Attack, Attempt
+from nbr.robustness.target import Target, distance
+
+SEARCHES = 6  # of the weight of the margin
+CONFIDENCE = 1e-6
+
+
+class Descent(Attack):
+    """Steps down the margin that shrink, and back to the nearest point of the boundary seen.
+
+    A step along the gradient is as long as a linear margin would need; past the boundary it turns back towards the
+    image. The margin is never squashed, so nothing saturates.
+    """
+
+    name, knows = "margin", "gradients"
+
+    def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
+        images = attempt.images
+        best, nearest = images.clone(), torch.full((len(images),), torch.inf, dtype=images.dtype)
+        moved = images.clone()
+        for step in range(steps):
+            moved = moved.detach().requires_grad_()
+            margin = target.margin(moved, attempt.labels)
+            (slope,) = torch.autograd.grad(margin.sum(), moved)
+            with torch.no_grad():
+                far = distance(moved, images)
+                gained = (margin <= 0) & (far < nearest)
+                nearest = torch.where(gained, far, nearest)
+                best = torch.where(_like(gained, best), moved, best)
+                steep = slope.flatten(1).norm(dim=1).clamp(min=1e-12)
+                reach = 1.02 + 0.5 * (1 - step / steps)  # a little past the boundary, less and less
+                ahead = (margin.clamp(min=1e-9) * reach / steep**2).clamp(max=1e3)
+                onward = moved - _like(ahead, slope) * slope
+                # Past the boundary: the nearest point to the image on the linearised boundary.
+                away = moved - images
+                along = (slope * away).flatten(1).sum(dim=1)
+                share = (margin - along) / steep**2
+                back = images - _like(share * reach, slope) * slope
+                moved = target.clip(torch.where(_like(margin > 0, slope), onward, 0.5 * (back + moved)))
+        return best
+
+
+class SeededCarliniWagner(Attack):
+    """Carlini and Wagner's search from a starting point that already loses the label, the paper's seeded CW.
+
+    It minimises |x' - x|^2 + c max(margin, 0) for several c, and is never worse than its start. Unlike the original it
+    does not write x' as a tanh: starting points have many pixels at 0 or 1, where a tanh would hold them.
+    """
+
+    name, knows, needs_starts = "SCW", "gradients", True
+
+    def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
+        images, starts = attempt.images, attempt.starts
+        assert starts is not None
+        best, nearest = starts.clone(), distance(starts, images)
+        low, high = torch.zeros_like(nearest), torch.full_like(nearest, torch.inf)
+        weight = torch.ones_like(nearest)
+        for _ in range(SEARCHES):
+            inputs = target.clip(best).detach().requires_grad_()
+            optimiser = torch.optim.Adam([inputs], lr=0.01 * (target.high - target.low))
+            succeeded = torch.zeros(len(images), dtype=torch.bool)
+            for _ in range(max(1, steps // SEARCHES)):
+                margin = target.margin(inputs, attempt.labels)
+                far = (inputs - images).flatten(1).square().sum(dim=1)
+                optimiser.zero_grad()
+                (far + weight * (margin + CONFIDENCE).clamp(min=0)).sum().backward()
+                with torch.no_grad():
+                    lost = margin <= 0
+                    succeeded |= lost
+                    gained = lost & (far.sqrt() < nearest)
+                    nearest = torch.where(gained, far.sqrt(), nearest)
+                    best = torch.where(_like(gained, best), inputs, best)
+                    optimiser.step()
+                    inputs.clamp_(target.low, target.high)
+            high = torch.where(succeeded, torch.minimum(high, weight), high)
+            low = torch.where(succeeded, low, torch.maximum(low, weight))
+            weight = torch.where(high.isinf(), weight * 10, (low + high) / 2)
+        return best.detach()
+
+
+def _like(values: Tensor, images: Tensor) -> Tensor:
+    """A number for each image, shaped so that it applies to all of its pixels."""
+    return values.view(-1, *[1] * (images.dim() - 1))

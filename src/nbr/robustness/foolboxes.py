@@ -1,0 +1,75 @@
+"""The attacks that foolbox has, on the margin in float64."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nbr.errors import NbrError
+from nbr.robustness.attacks import Attack, Attempt
+from nbr.robustness.target import Target
+
+try:
+    with warnings.catch_warnings():  # of old names that foolbox still imports
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import foolbox
+except ModuleNotFoundError:
+    raise NbrError("attacks need foolbox: pip install 'nbr[attack]'") from None
+
+
+def _model(target: Target) -> Any:
+    return foolbox.PyTorchModel(target.module.eval(), bounds=(target.low, target.high), device="cpu")
+
+
+class ProjectedGradient(Attack):
+    """Projected gradient descent in the ball of radius epsilon, from a random start."""
+
+    name, knows = "PGD", "gradients"
+
+    def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
+        found = foolbox.attacks.L2ProjectedGradientDescentAttack(steps=steps, rel_stepsize=2.5 / steps)
+        _, inputs, _ = found(_model(target), attempt.images, attempt.labels, epsilons=attempt.epsilon)
+        return _tensor(inputs)
+
+
+class DecoupledDirection(Attack):
+    """DDN: direction and norm of the change are decoupled (Rony and others, 2019)."""
+
+    name, knows = "DDN", "gradients"
+
+    def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
+        _, inputs, _ = foolbox.attacks.DDNAttack(steps=steps)(
+            _model(target), attempt.images, attempt.labels, epsilons=None
+        )
+        return _tensor(inputs)
+
+
+class CarliniWagner(Attack):
+    """Carlini and Wagner's search for the smallest change."""
+
+    name, knows = "CW", "gradients"
+
+    def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
+        found = foolbox.attacks.L2CarliniWagnerAttack(steps=steps, abort_early=False)
+        _, inputs, _ = found(_model(target), attempt.images, attempt.labels, epsilons=None)
+        return _tensor(inputs)
+
+
+class Boundary(Attack):
+    """A walk along the boundary that sees labels only; starts from inputs that lose the label."""
+
+    name, knows, needs_starts = "BA", "labels", True
+
+    def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
+        found = foolbox.attacks.BoundaryAttack(steps=steps, tensorboard=False)
+        _, inputs, _ = found(
+            _model(target), attempt.images, attempt.labels, starting_points=attempt.starts, epsilons=None
+        )
+        return _tensor(inputs)
+
+
+def _tensor(inputs: Any) -> Tensor:
+    return inputs if isinstance(inputs, torch.Tensor) else torch.as_tensor(inputs.raw)

@@ -1,0 +1,47 @@
+"""What an attack sees of a classifier: logits with gradients in float64, and the box that inputs live in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Target:
+    """A module from inputs (n, ...) to logits (n, labels); nothing of it is clamped or hidden."""
+
+    module: nn.Module
+    low: float = 0.0
+    high: float = 1.0
+
+    def logits(self, inputs: Tensor) -> Tensor:
+        found: Tensor = self.module(inputs)
+        return found
+
+    def margin(self, inputs: Tensor, labels: Tensor) -> Tensor:
+        """The logit of the label minus the largest other one: below 0 where the label is lost."""
+        logits = self.logits(inputs)
+        own = logits.gather(1, labels[:, None])[:, 0]
+        others = logits.scatter(1, labels[:, None], -torch.inf).amax(dim=1)
+        return own - others
+
+    def lost(self, inputs: Tensor, labels: Tensor) -> Tensor:
+        """Where the label is no longer predicted; a tie counts as lost."""
+        with torch.no_grad():
+            return torch.cat(
+                [
+                    self.margin(part, label) <= 0
+                    for part, label in zip(inputs.split(256), labels.split(256), strict=True)
+                ]
+            )
+
+    def clip(self, inputs: Tensor) -> Tensor:
+        return inputs.clamp(self.low, self.high)
+
+
+def distance(first: Tensor, second: Tensor) -> Tensor:
+    """L2 distances of two batches: (n,)."""
+    found: Tensor = (first - second).flatten(1).norm(dim=1)
+    return found

@@ -1,0 +1,155 @@
+"""Every attack on models whose distances are known, and on one that hides its gradients."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from nbr import NbrError
+from nbr.robustness.attacks import Attempt, attack, attacks
+from nbr.robustness.target import Target, distance
+
+SIZE = 12
+STEPS = {"PGD": 100, "DDN": 300, "margin": 100, "Square": 2000, "CW": 400, "SCW": 1200, "BA": 2000}
+WHITE = ["DDN", "margin", "CW", "SCW"]
+NAMES = list(STEPS)
+
+
+class Linear(nn.Module):
+    """Two logits whose difference is w.x + b."""
+
+    def __init__(self, sharpness: float = 1.0) -> None:
+        super().__init__()
+        self.weight = torch.randn(SIZE, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+        self.sharpness = sharpness
+
+    def signed(self, inputs: Tensor) -> Tensor:
+        """The distance to the boundary, with the sign of the label."""
+        return (inputs.flatten(1) - 0.5) @ self.weight / self.weight.norm()
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        margin = self.sharpness * self.signed(inputs)
+        return torch.stack([-margin, margin], dim=1)
+
+
+class Nearest(nn.Module):
+    """One example of the first label, several of the second: the nearest one decides."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(1)
+        self.own = torch.full((1, SIZE), 0.5, dtype=torch.float64)
+        away = torch.randn(5, SIZE, generator=generator, dtype=torch.float64)
+        self.others = self.own + 0.8 * away / away.norm(dim=1, keepdim=True)
+
+    def exact(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """The distance to the nearest of the planes half way between the examples, and the example behind it."""
+        x = inputs.flatten(1)
+        gaps = torch.cdist(x, self.others) ** 2 - torch.cdist(x, self.own) ** 2
+        found = (gaps / (2 * torch.cdist(self.own, self.others))).min(dim=1)
+        return found.values, found.indices
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        x = inputs.flatten(1)
+        return -torch.stack([torch.cdist(x, self.own)[:, 0], torch.cdist(x, self.others).amin(dim=1)], dim=1)
+
+
+class Masked(Linear):
+    """The same decisions as the linear model, but flat nearly everywhere: sigmoids saturated in float64."""
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        chance = torch.sigmoid(300 * self.signed(inputs))
+        return torch.stack([1 - chance, chance], dim=1)
+
+
+def linear_attempt(model: Linear, epsilon: float = 1.0) -> tuple[Attempt, Tensor]:
+    generator = torch.Generator().manual_seed(2)
+    images = 0.5 + 0.05 * torch.randn(10, SIZE, generator=generator, dtype=torch.float64)
+    signed = model.signed(images)
+    labels = (signed > 0).long()
+    images = images + (signed.sign() * 0.15)[:, None] * model.weight / model.weight.norm()
+    exact = model.signed(images).abs()
+    starts = images - 2.2 * (model.signed(images))[:, None] * model.weight / model.weight.norm()
+    noise = 0.03 * torch.randn(images.shape, generator=generator, dtype=torch.float64)
+    return Attempt(images, labels, (starts + noise).clamp(0, 1), epsilon), exact
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_contract(name: str) -> None:
+    """Findings lose the label, lie in the box, and are as far as they are said to be; never nearer than possible."""
+    model = Linear()
+    target = Target(model)
+    attempt, exact = linear_attempt(model, epsilon=0.6)
+    found = attack(name).run(target, attempt, STEPS[name])
+    got = found.distance.isfinite()
+    assert bool(got.all())
+    assert bool(target.lost(found.inputs[got], attempt.labels[got]).all())
+    assert float(found.inputs.min()) >= 0
+    assert float(found.inputs.max()) <= 1
+    torch.testing.assert_close(distance(found.inputs, attempt.images), found.distance)
+    assert bool((found.distance >= exact - 1e-9).all())
+
+
+@pytest.mark.parametrize("name", WHITE)
+def test_white_box_attacks_find_the_exact_distance_of_a_linear_model(name: str) -> None:
+    model = Linear()
+    attempt, exact = linear_attempt(model)
+    found = attack(name).run(Target(model), attempt, STEPS[name])
+    assert bool((found.distance <= 1.01 * exact).all())
+
+
+@pytest.mark.parametrize("name", ["PGD", "Square", "BA"])
+def test_other_attacks_come_near_it(name: str) -> None:
+    model = Linear()
+    attempt, exact = linear_attempt(model)
+    reach = float(1.5 * exact.max())
+    found = attack(name).run(Target(model), Attempt(attempt.images, attempt.labels, attempt.starts, reach), STEPS[name])
+    assert bool((found.distance <= max(reach, float(2 * exact.max()))).all())
+
+
+@pytest.mark.parametrize("name", WHITE)
+def test_nearest_neighbour(name: str) -> None:
+    model = Nearest()
+    generator = torch.Generator().manual_seed(3)
+    images = model.own + 0.02 * torch.randn(8, SIZE, generator=generator, dtype=torch.float64)
+    labels = torch.zeros(8, dtype=torch.long)
+    exact, nearest = model.exact(images)
+    found = attack(name).run(Target(model), Attempt(images, labels, model.others[nearest]), STEPS[name])
+    assert bool((found.distance >= exact - 1e-9).all())
+    assert bool((found.distance <= 1.05 * exact).all())
+
+
+@pytest.mark.parametrize("name", ["Square", "BA", "SCW"])
+def test_hidden_gradients_do_not_stop_attacks_that_do_not_need_them(name: str) -> None:
+    """Square sees nothing here either until it is near the boundary, so it starts with a reach beyond it."""
+    model = Masked()
+    attempt, exact = linear_attempt(model, epsilon=0.9)
+    found = attack(name).run(Target(model), attempt, STEPS[name])
+    assert bool(found.distance.isfinite().all())
+    assert bool((found.distance >= exact - 1e-9).all())
+
+
+def test_seeded_cw_is_never_worse_than_its_start() -> None:
+    model = Linear()
+    attempt, _ = linear_attempt(model)
+    assert attempt.starts is not None
+    found = attack("SCW").run(Target(model), attempt, 6)
+    assert bool((found.distance <= distance(attempt.starts, attempt.images) + 1e-12).all())
+
+
+def test_what_is_wrong_already_has_distance_0() -> None:
+    model = Linear()
+    attempt, _ = linear_attempt(model)
+    found = attack("DDN").run(Target(model), Attempt(attempt.images, 1 - attempt.labels), 5)
+    assert found.distance.tolist() == [0.0] * 10
+
+
+def test_names() -> None:
+    assert list(attacks()) == ["PGD", "DDN", "margin", "Square", "CW", "SCW", "BA"]
+    with pytest.raises(NbrError, match="did you mean 'DDN'"):
+        attack("DDNN")
+    model = Linear()
+    attempt, _ = linear_attempt(model)
+    with pytest.raises(NbrError, match="BA needs starting points"):
+        attack("BA").run(Target(model), Attempt(attempt.images, attempt.labels), 5)
