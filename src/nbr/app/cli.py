@@ -189,3 +189,23 @@ def data(
 
     report = judge.data(name, folder)
     typer.echo(json.dumps(report) if as_json else judge.shown_data(report))
+
+
+@app.command()
+def attack(
+    model: Annotated[str, typer.Argument(help="A classifier: a .nbr file, or mnist-4-9, which is included.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder in which results are kept.")],
+    data: Annotated[str, typer.Option(help="mnist or fashion-mnist: whose test images to attack.")] = "mnist",
+    epsilon: Annotated[float, typer.Option(help="The L2 length of a change.")] = 2.0,
+    budget: Annotated[str, typer.Option(help="quick, or paper: the steps of each attack.")] = "quick",
+    only: Annotated[list[str] | None, typer.Option(help="An attack to run; may be repeated.")] = None,
+    images: Annotated[int | None, typer.Option(help="So many test images, drawn at random; else all.")] = None,
+    worst: Annotated[bool, typer.Option("--worst", help="Spare images that a cheaper attack has broken.")] = False,
+    seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Attack a classifier: what is left, beside what is proved. A run that was stopped goes on where it was."""
+    from nbr.app import attack as attacking
+
+    report = attacking.run(model, data, epsilon, budget, only or [], images, output, worst, seed)
+    typer.echo(json.dumps(report) if as_json else attacking.shown(report))

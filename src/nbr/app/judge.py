@@ -31,7 +31,7 @@ def shown_data(report: Report) -> str:
 
 
 def classify(paths: list[Path], model: str) -> list[Report]:
-    classifier = _classifier(model)
+    classifier = classifier_of(model)
     read = [pictures.read(path) for path in paths]
     for path, (_, said) in zip(paths, read, strict=True):
         for words in said:
@@ -85,7 +85,7 @@ def proof(report: Report) -> str:
     return f"proved: no change of L2 length {report['proved_radius']:.4f} or less gives another label"
 
 
-def _classifier(model: str) -> RobustClassifier:
+def classifier_of(model: str) -> RobustClassifier:
     found = load(model)
     if not isinstance(found, RobustClassifier):
         raise NbrError(f"{model} is not a classifier")

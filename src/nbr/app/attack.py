@@ -1,0 +1,97 @@
+"""`nbr attack`: what the attacks leave of a classifier, beside what is proved of it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from nbr import datasets
+from nbr.app.judge import classifier_of
+from nbr.errors import NbrError
+from nbr.robustness.protocol import Measured, Subject, measure, nearest_others, steps_of
+from nbr.robustness.target import Target
+
+Report = dict[str, Any]
+
+
+def run(
+    model: str,
+    data: str,
+    epsilon: float,
+    budget: str,
+    names: list[str],
+    images: int | None,
+    output: Path,
+    worst_only: bool,
+    seed: int,
+) -> Report:
+    if not epsilon > 0:
+        raise NbrError(f"epsilon is above 0, not {epsilon:g}")
+    steps = steps_of(budget, names)
+    subject = _subject(model, data, images, seed)
+    found = measure(subject, steps, epsilon, output, _line, skip_broken=worst_only, seed=seed)
+    return _report(found, model, budget, steps)
+
+
+def _subject(model: str, data: str, images: int | None, seed: int) -> Subject:
+    """A classifier with test images of its labels, and starting points among the training images."""
+    classifier = classifier_of(model)
+    load = {"mnist": datasets.mnist, "fashion-mnist": datasets.fashion_mnist}.get(data)
+    if load is None:
+        raise NbrError(f"unknown data {data!r}; there are mnist and fashion-mnist")
+    classes = [int(label) for label in classifier.classes_]
+    (X, y), (Z, z) = load(classes, "train"), load(classes, "test")
+    if images is not None:
+        if not 0 < images <= len(Z):
+            raise NbrError(f"there are {len(Z)} test images, so --images is 1 to {len(Z)}")
+        chosen = torch.randperm(len(Z), generator=torch.Generator().manual_seed(seed))[:images].sort().values.numpy()
+        Z, z = Z[chosen], z[chosen]
+    target = Target(classifier.as_module(), 0.0, 1.0)
+    tested, truth = torch.from_numpy(Z), torch.from_numpy((z == classes[1]).astype("int64"))
+    train, known = torch.from_numpy(X), torch.from_numpy((y == classes[1]).astype("int64"))
+    radius = torch.from_numpy(classifier.certified_radius(Z))
+    return Subject(target, tested, truth, radius, nearest_others(tested, truth, train, known, target))
+
+
+def _report(found: Measured, model: str, budget: str, steps: dict[str, int]) -> Report:
+    count = len(found.right)
+    proved = found.right & (found.radius > 0)
+    near = found.nearest
+    return {
+        "model": model,
+        "images": count,
+        "epsilon": found.epsilon,
+        "budget": budget,
+        "steps": steps,
+        "natural": found.natural,
+        "proved": found.proved,
+        "left_by": {name: found.left_by(name) for name in found.distance},
+        "attacked": found.attacked,
+        "broken_within_their_proved_radius": int((proved & (near <= found.radius)).sum()),
+    }
+
+
+def shown(report: Report) -> str:
+    """A table for reading."""
+    lines = [
+        f"{report['model']}: {report['images']:,} test images, L2 {report['epsilon']:g}, budget {report['budget']}",
+        "",
+    ]
+    rows = [("natural", report["natural"]), *((f"left by {k}", v) for k, v in report["left_by"].items())]
+    rows += [("left by all attacks", report["attacked"]), ("proved", report["proved"])]
+    for name, share in rows:
+        half = 1.96 * math.sqrt(share * (1 - share) / report["images"])
+        lines.append(f"  {name:<22}{100 * share:6.1f} %   +- {100 * half:.1f}")
+    broken = report["broken_within_their_proved_radius"]
+    verdict = "no image was broken within its proved radius" if not broken else f"{broken} PROVED IMAGES WERE BROKEN"
+    return "\n".join([*lines, "", f"  {verdict}"])
+
+
+def _line(name: str, done: int, of: int, left: float) -> None:
+    """Progress on stderr."""
+    start, end = ("\r", "\n" if done == of else "") if sys.stderr.isatty() else ("", "\n")
+    print(f"{start}{name}: {done} of {of} images, about {left:.0f} s left   ", end=end, file=sys.stderr, flush=True)
