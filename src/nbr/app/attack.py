@@ -77,10 +77,8 @@ def _report(found: Measured, model: str, budget: str, steps: dict[str, int]) -> 
 
 def shown(report: Report) -> str:
     """A table for reading."""
-    lines = [
-        f"{report['model']}: {report['images']:,} test images, L2 {report['epsilon']:g}, budget {report['budget']}",
-        "",
-    ]
+    head = f"{report['model']}: {report['images']:,} test images, L2 {report['epsilon']:g}, budget {report['budget']}"
+    lines = [head, ""]
     rows = [("natural", report["natural"]), *((f"left by {k}", v) for k, v in report["left_by"].items())]
     rows += [("left by all attacks", report["attacked"]), ("proved", report["proved"])]
     for name, share in rows:

@@ -21,7 +21,7 @@ class Recipe:
     width: int = 384  # of the layers that all networks share
     depth: int = 3  # how many these are
     head: int = 64  # width of the layer that each network has of its own
-    epochs: int = 240
+    epochs: int = 120
     batch: int = 256
     rate: float = 0.1
     beta: float = 1.1  # times epsilon: what the first step lowers and raises scores by

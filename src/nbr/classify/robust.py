@@ -46,7 +46,7 @@ class RobustClassifier(Pictures, Judgements):
         width: int = 384,
         depth: int = 3,
         head: int = 64,
-        epochs: int = 240,
+        epochs: int = 120,
         batch_size: int = 256,
         beta: float = 1.1,
         gamma: float = 0.0,
