@@ -1,0 +1,131 @@
+"""The classifiers that ours is compared with, trained here on the same images: each is a setting of one small network.
+
+The network is that of Wong and Kolter (2018): two convolutions with stride 2, then 100 hidden units. What differs is
+what it is trained on: images as they are; images attacked in L-infinity (Madry and others, 2018) or in L2; or boxes
+around images, which intervals take through the network (Gowal and others, 2018): that proves L-infinity robustness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import conv2d, cross_entropy, linear
+
+from nbr.errors import NbrError, suggest
+
+Watcher = Callable[[str, int, int], None]
+BATCH = 128
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a rival is trained: `norm` of the attack, its size, its steps; `proved` trains on interval bounds instead."""
+
+    epochs: int
+    norm: str | None = None  # "linf" or "l2"
+    size: float = 0.0
+    steps: int = 0
+    proved: bool = False
+    rate: float = 1e-3
+
+
+SETTINGS = {
+    "vanilla": Setting(epochs=15),
+    "Madry": Setting(epochs=20, norm="linf", size=0.3, steps=10),
+    "interval": Setting(epochs=40, size=0.1, proved=True),
+    "L2 adversarial": Setting(epochs=25, norm="l2", size=2.0, steps=10),
+}
+
+
+class Small(nn.Sequential):
+    """From pictures (n, 28, 28) to two logits."""
+
+    def __init__(self, labels: int = 2) -> None:
+        super().__init__(
+            nn.Unflatten(1, (1, 28)),
+            nn.Conv2d(1, 16, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(16, 32, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(32 * 7 * 7, 100),
+            nn.ReLU(),
+            nn.Linear(100, labels),
+        )
+
+
+def train(name: str, images: Tensor, labels: Tensor, seed: int = 0, watch: Watcher = lambda *told: None) -> Small:
+    """A rival by name, trained on pictures (n, 28, 28) in [0, 1] and labels 0 and 1."""
+    if name not in SETTINGS:
+        raise NbrError(f"unknown rival {name!r}" + suggest(name, SETTINGS))
+    setting = SETTINGS[name]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = Small().float()
+        optimiser = torch.optim.Adam(network.parameters(), lr=setting.rate)
+        images = images.float()
+        for epoch in range(setting.epochs):
+            share = epoch / setting.epochs
+            for group in optimiser.param_groups:
+                group["lr"] = setting.rate * min(1.0, 2 * (1 - share))
+            for rows in torch.randperm(len(images)).split(BATCH):
+                loss = _loss(network, images[rows], labels[rows], setting, share)
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+            watch(name, epoch + 1, setting.epochs)
+    return network.eval()
+
+
+def _loss(network: Small, images: Tensor, labels: Tensor, setting: Setting, share: float) -> Tensor:
+    if setting.proved:
+        size = setting.size * min(1.0, 2 * share)  # grown during the first half
+        worst = worst_logits(network, images, labels, size)
+        return 0.5 * cross_entropy(network(images), labels) + 0.5 * cross_entropy(worst, labels)
+    if setting.norm is not None:
+        images = _attacked(network, images, labels, setting)
+    return cross_entropy(network(images), labels)
+
+
+def _attacked(network: Small, images: Tensor, labels: Tensor, setting: Setting) -> Tensor:
+    """Steps up the loss inside the ball, from a random start."""
+    size, stride = setting.size, 2.5 * setting.size / setting.steps
+    away = torch.empty_like(images).uniform_(-1, 1)
+    moved = (images + (size * away if setting.norm == "linf" else size * torch.rand(1) * _unit(away))).clamp(0, 1)
+    for _ in range(setting.steps):
+        moved = moved.detach().requires_grad_()
+        (slope,) = torch.autograd.grad(cross_entropy(network(moved), labels), moved)
+        with torch.no_grad():
+            if setting.norm == "linf":
+                moved = images + (moved + stride * slope.sign() - images).clamp(-size, size)
+            else:
+                gone = moved + stride * _unit(slope) - images
+                moved = images + gone * (size / gone.flatten(1).norm(dim=1).clamp(min=size)).view(-1, 1, 1)
+            moved = moved.clamp(0, 1)
+    return moved.detach()
+
+
+def _unit(values: Tensor) -> Tensor:
+    lengths: Tensor = values.flatten(1).norm(dim=1).clamp(min=1e-12)
+    return values / lengths.view(-1, 1, 1)
+
+
+def worst_logits(network: Small, images: Tensor, labels: Tensor, size: float) -> Tensor:
+    """Logits no better than any in the L-infinity ball: the label's lowest, the others' highest, by intervals."""
+    low, high = (images - size).clamp(0, 1), (images + size).clamp(0, 1)
+    for layer in network:
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            centre, spread = (low + high) / 2, (high - low) / 2
+            if isinstance(layer, nn.Conv2d):
+                middle = layer(centre)
+                reach = conv2d(spread, layer.weight.abs(), None, layer.stride, layer.padding)
+            else:
+                middle, reach = layer(centre), linear(spread, layer.weight.abs())
+            low, high = middle - reach, middle + reach
+        else:
+            low, high = layer(low), layer(high)
+    own = nn.functional.one_hot(labels, high.shape[1]).bool()
+    return torch.where(own, low, high)

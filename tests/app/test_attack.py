@@ -1,0 +1,52 @@
+"""`nbr attack` on a small classifier and made-up test images."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nbr
+from nbr import NbrError
+from nbr.app import attack
+
+
+def bars(labels, part: str):
+    """Upright bars (0) and lying ones (1)."""
+    dice = np.random.default_rng(len(part))
+    y = dice.integers(0, 2, 60)
+    X = np.zeros((60, 28, 28))
+    for picture, label in zip(X, y, strict=True):
+        at = dice.integers(10, 16)
+        picture[(slice(5, 23), slice(at, at + 4))[:: 1 - 2 * label]] = 1
+    return X, y
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(attack.datasets, "mnist", bars)
+    settings = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 32, "random_state": 0}
+    X, y = bars(None, "train")
+    nbr.RobustClassifier(1.0, box=(0, 1), **settings).fit(X, y).save(tmp_path / "bars.nbr")
+    return tmp_path / "bars.nbr"
+
+
+def test_attacked_lies_between_proved_and_natural(model: Path) -> None:
+    names, folder = ["PGD", "DDN", "margin"], model.parent / "run"
+    told = attack.run(str(model), "mnist", 2.0, "quick", names, 20, folder, False, 0)
+    assert told["images"] == 20
+    assert told["proved"] <= told["attacked"] <= min(told["left_by"].values()) <= told["natural"]
+    assert told["broken_within_their_proved_radius"] == 0
+    assert "left by all attacks" in attack.shown(told)
+    assert attack.run(str(model), "mnist", 2.0, "quick", names, 20, folder, False, 0) == told
+    wide = attack.run(str(model), "mnist", 20.0, "quick", ["DDN"], 20, model.parent / "wide", True, 0)
+    assert wide["attacked"] == 0
+
+
+def test_bad_settings(model: Path) -> None:
+    for change, words in [((0.0, None), "above 0"), ((2.0, 100), "60 test images")]:
+        with pytest.raises(NbrError, match=words):
+            attack.run(str(model), "mnist", change[0], "quick", ["PGD"], change[1], model.parent / "x", False, 0)
+    with pytest.raises(NbrError, match="unknown data"):
+        attack.run(str(model), "cifar", 2.0, "quick", ["PGD"], None, model.parent / "x", False, 0)
