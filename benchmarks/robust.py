@@ -38,6 +38,8 @@ def main(name: str, labels: tuple[int, int], output: Path | None, epochs: int, o
             2.0, epochs=epochs, box=(0, 1), random_state=0, verbose=True, checkpoint=folder / f"{stem}.part"
         ).fit(X, y)
         seconds = time.perf_counter() - start
+        if output is not None:
+            classifier.save(output)  # before anything else can go wrong
         rows["NBR"] = curve(classifier.predict(Z) == z, classifier.certified_radius(Z), seconds)
         bare = classifier.without_memories()
         rows["NBR without memories"] = curve(bare.predict(Z) == z, bare.certified_radius(Z), seconds)

@@ -263,3 +263,12 @@ def test_the_margin_is_that_of_the_calculus(trained: RobustClassifier) -> None:
     told = Scaled().labels(bodies.label_grades(scores), bodies.belief, frame)
     torch.testing.assert_close(bodies.margin(scores), told[:, 1] - told[:, 0], atol=1e-9, rtol=0)
     torch.testing.assert_close(bodies.weights(scores).sum(dim=1), bodies.margin(scores), atol=1e-9, rtol=0)
+
+
+def test_the_networks_alone_are_a_classifier_too(trained: RobustClassifier) -> None:
+    X, _ = clouds(seed=6, count=40)
+    trained.certified_radius(X)
+    bare = trained.without_memories()
+    assert len(bare.bodies_.memories) == 0
+    assert bare.certified_radius(X).shape == (40,)
+    assert len(trained.bodies_.side) == trained.rule_radius(X).shape[1]

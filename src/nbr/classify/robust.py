@@ -123,6 +123,7 @@ class RobustClassifier(Pictures, Judgements):
         """The same classifier with its networks alone."""
         found = self.__class__(**self.get_params())
         found.__dict__.update(self.__dict__)
+        found.__dict__.pop("steepness_", None)
         rules = len(self._bodies().side)
         found.bodies_ = self.bodies_.take(torch.arange(rules) < rules - len(self.bodies_.memories))
         return found
