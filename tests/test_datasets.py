@@ -40,6 +40,9 @@ def test_a_local_folder_plain_or_compressed_then_the_cache(tmp_path: Path, home:
     assert datasets.locate(TOY, folder).origin == {"one": str(folder), "two": str(folder)}
     assert (home / "two").read_bytes() == CONTENT["two"]
     assert datasets.locate(TOY).origin == {"one": "cache", "two": "cache"}
+    (home / "one").unlink()
+    (home / "one.gz").write_bytes(gzip.compress(CONTENT["one"]))  # put there by hand, as the error message says
+    assert datasets.locate(TOY).origin == {"one": "cache", "two": "cache"}
 
 
 def test_wrong_content_is_not_taken_and_the_error_says_what_to_do(tmp_path: Path, home: Path) -> None:

@@ -227,7 +227,7 @@ def test_many_labels_are_proved_too(kind) -> None:
         BeliefClassifier(random_state=0).fit(X, y).certified_radius(X)
 
 
-def test_one_network_is_nonexpansive() -> None:
+def test_one_network_is_nonexpansive(tmp_path: Path) -> None:
     X, y = clouds()
     network = NonexpansiveClassifier(0.5, **ONE).fit(X, y)
     assert network.score(X, y) > 0.95
@@ -235,6 +235,11 @@ def test_one_network_is_nonexpansive() -> None:
     moved = np.abs(network.decision_function(X) - network.decision_function(other))
     assert bool((moved <= network.lipschitz_ * np.linalg.norm(X - other, axis=1) + 1e-9).all())
     assert network.lipschitz_ <= 1 + 1e-6
+    network.save(tmp_path / "n.nbr")
+    again = nbr.load(tmp_path / "n.nbr")
+    np.testing.assert_array_equal(again.certified_radius(X), network.certified_radius(X))
+    logits = again.as_module()(torch.from_numpy(X)).detach().numpy()
+    np.testing.assert_allclose(logits[:, 1] - logits[:, 0], network.decision_function(X))
 
 
 def test_the_margin_is_that_of_the_calculus(trained: RobustClassifier) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from nbr.classify.descent import Descent, Loss, rightness
@@ -82,6 +83,7 @@ class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type:
         descent = Descent(sample, recipe, list(self.widths), 1, 0, path)
         self.network_ = descent.train(loss_of_epoch, progress(self.verbose))
         self.lipschitz_ = float(bound(self.network_))
+        self.recipe_ = asdict(recipe)
         if path is not None:
             path.unlink(missing_ok=True)
         return self
@@ -108,7 +110,29 @@ class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type:
         sure: Array = np.maximum(np.abs(self.decision_function(X)) - self.rounding(X), 0)
         return sure / self.lipschitz_
 
+    def as_module(self) -> nn.Module:
+        """From inputs to two logits as a torch module, with gradients: for those who want to attack it."""
+        return _Logits(self.network_)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the trained classifier to a .nbr file, which `nbr.load` reads."""
+        from nbr.classify.storage import save
+
+        save(self, path)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+class _Logits(nn.Module):
+    """Half the output for the second label, minus half for the first."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        margin = self.network.to(inputs.dtype)(inputs.flatten(1))[0, :, 0]
+        return torch.stack([-margin / 2, margin / 2], dim=1)

@@ -8,25 +8,29 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from nbr.classify.bodies import Bodies
+from nbr.classify.nonexpansive import NonexpansiveClassifier
 from nbr.classify.robust import RobustClassifier
 from nbr.errors import NbrError
 from nbr.files import save_parts
-from nbr.lipschitz import Dense, MaxMin
+from nbr.lipschitz import Dense, MaxMin, bound
 
 RULES = ("side", "share", "scale", "belief")
+Classifier = RobustClassifier | NonexpansiveClassifier
+KINDS: dict[str, type[Classifier]] = {"robust": RobustClassifier, "nonexpansive": NonexpansiveClassifier}
 
 
-def save(classifier: RobustClassifier, path: str | PathLike[str]) -> None:
+def save(classifier: Classifier, path: str | PathLike[str]) -> None:
     """Write a trained classifier to a .nbr file."""
     save_parts(*pack(classifier), path)
 
 
-def pack(classifier: RobustClassifier) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def pack(classifier: Classifier) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """A trained classifier as plain data and tensors."""
-    bodies = classifier._bodies()
+    check_is_fitted(classifier)
     classes = classifier.classes_
     if classes.dtype.kind not in "iubU" and not all(isinstance(label, str) for label in classes):
         raise NbrError(f"labels that are saved are whole numbers or strings, not {classes.dtype}")
@@ -34,7 +38,7 @@ def pack(classifier: RobustClassifier) -> tuple[dict[str, Any], dict[str, Tensor
     seed = settings["random_state"]
     settings["random_state"] = seed if isinstance(seed, int) else None
     model = {
-        "classifier": "robust",
+        "classifier": next(name for name, kind in KINDS.items() if type(classifier) is kind),
         "settings": settings,
         "recipe": classifier.recipe_,
         "classes": classes.tolist(),
@@ -42,32 +46,46 @@ def pack(classifier: RobustClassifier) -> tuple[dict[str, Any], dict[str, Tensor
         "shape": classifier.shape_,
         "figures": getattr(classifier, "figures_", {}),
     }
-    tensors = {name: getattr(bodies, name) for name in (*RULES, "reach")}
-    tensors["memories"] = bodies.memories.float()
-    layers = [layer for layer in bodies.networks.modules() if isinstance(layer, Dense)]
+    tensors: dict[str, Tensor] = {}
+    network = classifier.bodies_.networks if isinstance(classifier, RobustClassifier) else classifier.network_
+    if isinstance(classifier, RobustClassifier):
+        tensors = {name: getattr(classifier.bodies_, name) for name in (*RULES, "reach")}
+        tensors["memories"] = classifier.bodies_.memories.float()
+    layers = [layer for layer in network.modules() if isinstance(layer, Dense)]
     for number, layer in enumerate(layers):
         tensors[f"networks.{number}.weight"] = layer.weight.detach().float()
         tensors[f"networks.{number}.bias"] = layer.bias.detach().float()
     return model, {name: tensor.contiguous() for name, tensor in tensors.items()}
 
 
-def unpack(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> RobustClassifier:
+def unpack(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Classifier:
     """The inverse of `pack`."""
-    if model["classifier"] != "robust":
+    if model["classifier"] not in KINDS:
         raise NbrError(f"unknown classifier {model['classifier']!r}")
-    settings = dict(model["settings"])
-    if settings.get("box") is not None:
-        settings["box"] = tuple(settings["box"])
-    found = RobustClassifier(**settings)
+    settings: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in model["settings"].items()
+    }
+    found = KINDS[model["classifier"]](**settings)
     found.classes_ = np.array(model["classes"])
     found.n_features_in_ = int(model["features"])
     found.shape_ = None if model["shape"] is None else (int(model["shape"][0]), int(model["shape"][1]))
     found.recipe_, found.figures_ = model["recipe"], model["figures"]
-    found.bodies_ = Bodies(
-        _networks(tensors), tensors["memories"], tensors["reach"], *(tensors[name] for name in RULES)
-    )
-    _check(found)
+    network = _networks(tensors)
+    if isinstance(found, NonexpansiveClassifier):
+        found.network_, found.lipschitz_ = network, float(bound(network))
+        found.decision_function(np.zeros((1, found.n_features_in_)) + _inside(found))
+    else:
+        parts = (tensors[name] for name in RULES)
+        found.bodies_ = Bodies(network, tensors["memories"], tensors["reach"], *parts)
+        _check(found)
+    if len(found.classes_) != 2:
+        raise NbrError("the parts of the classifier do not fit together")
     return found
+
+
+def _inside(classifier: Classifier) -> float:
+    """A value that inputs may have."""
+    return 0.0 if classifier.box is None else classifier.box[0]
 
 
 def _networks(tensors: Mapping[str, Tensor]) -> nn.Sequential:
@@ -95,5 +113,5 @@ def _check(classifier: RobustClassifier) -> None:
     lengths = {len(getattr(bodies, name)) for name in RULES}
     sound = all(bool(getattr(bodies, name).isfinite().all()) for name in ("share", "scale", "belief", "reach"))
     within = bool(((bodies.belief >= 0) & (bodies.belief <= 1) & (bodies.scale > 0)).all())
-    if lengths != {rules} or not (sound and within) or len(classifier.classes_) != 2:
+    if lengths != {rules} or not (sound and within):
         raise NbrError("the parts of the classifier do not fit together")

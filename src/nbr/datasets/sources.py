@@ -83,7 +83,7 @@ def locate(collection: Collection, folder: Path | None = None, say: Say = lambda
     home = cache() / collection.name
     origin: dict[str, str] = {}
     for name, digest in collection.files.items():
-        if _right(home / name, digest):
+        if _right(home / name, digest) or _keep(home / name, digest, _beside(home / name)):
             origin[name] = "cache"
         elif folder is not None and _keep(home / name, digest, _beside(folder / name)):
             origin[name] = str(folder)
