@@ -24,6 +24,38 @@ def table1(seeds: int, output: Path, as_json: bool) -> str:
     return json.dumps(_plain(runs, output)) if as_json else _shown(runs, output)
 
 
+def table2(budget: str, images: int | None, folder: Path, output: Path, as_json: bool) -> str:
+    from nbr.paper import report2
+    from nbr.paper import table2 as under_attack
+    from nbr.robustness.protocol import steps_of
+
+    steps = steps_of(budget, None)
+    given = under_attack.data(images, seed=0)
+    said = _Said()
+    known = under_attack.classifiers(given, folder, said.words)
+    found = under_attack.run(given, known, steps, 2.0, folder / f"{budget}-{len(given.test)}", said.progress)
+    told, checked = report2.rows(found), report2.checks(found)
+    how = f"budget {budget} ({', '.join(f'{name} {count}' for name, count in steps.items())} steps), seed 0"
+    write(output, report2.page(told, checked, how).encode())
+    plain = {"budget": budget, "steps": steps, "rows": told, "checks": dict(checked), "report": str(output)}
+    write(output.with_suffix(".json"), (json.dumps(plain, indent=1) + "\n").encode())
+    return json.dumps(plain) if as_json else f"{report2.text(told, checked)}\n\nreport: {output}"
+
+
+class _Said:
+    """Progress of long work on stderr, a line for each stage where nobody watches."""
+
+    def words(self, words: str) -> None:
+        print(words, file=sys.stderr, flush=True)
+
+    def progress(self, name: str, done: int, of: int, left: float) -> None:
+        if sys.stderr.isatty():
+            end = "\n" if done == of else ""
+            print(f"\r{name}: {done} of {of}, about {left:.0f} s left   ", end=end, file=sys.stderr, flush=True)
+        elif done == of:
+            print(f"{name}: {of} images", file=sys.stderr, flush=True)
+
+
 class _Line:
     """Progress on stderr where somebody watches."""
 
