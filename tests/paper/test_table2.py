@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from nbr.paper import report2
-from nbr.paper.table2 import NearestNeighbour
+from nbr.paper.table2 import PAPER, NearestNeighbour
 from nbr.robustness.protocol import Measured
 
 
@@ -22,7 +22,7 @@ GOOD = measured(
 
 
 def test_figures_and_checks() -> None:
-    (row,) = report2.rows({"NBR": GOOD})
+    (row,) = report2.rows({"NBR": GOOD}, PAPER)
     assert row["natural"] == 75
     assert row["proved"] == 25
     assert row["left_by"] == {"PGD": 50, "CW": 25, "BA": 75}
@@ -32,7 +32,7 @@ def test_figures_and_checks() -> None:
     shown = report2.text([row], report2.checks({"NBR": GOOD}))
     assert "25.0 (55.5)" in shown
     assert "NO" not in shown
-    assert "<th>proved</th>" in report2.page([row], report2.checks({"NBR": GOOD}), "how")
+    assert "<th>proved</th>" in report2.page("Table 2", [row], report2.checks({"NBR": GOOD}), "how")
 
 
 def test_a_broken_proof_and_a_weak_attack_are_told() -> None:

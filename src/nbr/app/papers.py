@@ -24,19 +24,20 @@ def table1(seeds: int, output: Path, as_json: bool) -> str:
     return json.dumps(_plain(runs, output)) if as_json else _shown(runs, output)
 
 
-def table2(budget: str, images: int | None, folder: Path, output: Path, as_json: bool) -> str:
-    from nbr.paper import report2
-    from nbr.paper import table2 as under_attack
+def attacked(table: str, budget: str, images: int | None, folder: Path, output: Path, as_json: bool) -> str:
+    """Tables 2 and 3: classifiers under attack."""
+    from nbr.paper import report2, table2, table3
     from nbr.robustness.protocol import steps_of
 
     steps = steps_of(budget, None)
-    given = under_attack.data(images, seed=0)
-    said = _Said()
-    known = under_attack.classifiers(given, folder, said.words)
-    found = under_attack.run(given, known, steps, 2.0, folder / f"{budget}-{len(given.test)}", said.progress)
-    told, checked = report2.rows(found), report2.checks(found)
+    given, said = table2.data(images, seed=0), _Said()
+    known = table2.classifiers(given, folder, said.words) if table == "table2" else table3.classifiers(given)
+    place = folder / f"{budget}-{len(given.test)}"
+    found = table2.run(given, known, steps, 2.0, place, said.progress)
+    paper = table2.PAPER if table == "table2" else table3.PAPER
+    told, checked = report2.rows(found, paper), report2.checks(found)
     how = f"budget {budget} ({', '.join(f'{name} {count}' for name, count in steps.items())} steps), seed 0"
-    write(output, report2.page(told, checked, how).encode())
+    write(output, report2.page(table.replace("table", "Table "), told, checked, how).encode())
     plain = {"budget": budget, "steps": steps, "rows": told, "checks": dict(checked), "report": str(output)}
     write(output.with_suffix(".json"), (json.dumps(plain, indent=1) + "\n").encode())
     return json.dumps(plain) if as_json else f"{report2.text(told, checked)}\n\nreport: {output}"

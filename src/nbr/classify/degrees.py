@@ -7,6 +7,7 @@ not shown its own memory: no other input will ever be as near to it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -25,37 +26,60 @@ ABSENT = -1e6  # a score at which a rule that stands for one example has nothing
 
 
 def believe(sample: Sample, bodies: Bodies, memory: Tensor, recipe: Recipe, watch: Watcher) -> Bodies:
-    """The same rules with degrees of belief learned."""
+    """The same rules with degrees of belief learned, and their scales learned further."""
+    doubt = torch.zeros(len(bodies.belief), requires_grad=True)
+    scale = bodies.scale.float().log().requires_grad_()
+
+    def margin(scores: Tensor) -> Tensor:
+        return replace(bodies, belief=torch.sigmoid(doubt), scale=scale.exp()).weights(scores).sum(dim=1)
+
+    push(seen(sample, bodies, memory), sample.side, bodies.signs, [doubt, scale], margin, recipe, watch)
+    return replace(bodies, belief=torch.sigmoid(doubt.detach()).double(), scale=scale.detach().exp().double())
+
+
+def seen(sample: Sample, bodies: Bodies, memory: Tensor) -> Tensor:
+    """Scores of all examples, each without what its own memory would say."""
     with torch.no_grad():
         scores = bodies.scores(sample.points).float()
     held = memory >= 0
     scores[held, memory[held]] = ABSENT
-    label = 2.0 * sample.side.float() - 1
-    against = bodies.signs.float()
-    doubt = torch.zeros(len(bodies.belief), requires_grad=True)
-    scale = bodies.scale.float().log().requires_grad_()
-    optimiser = torch.optim.Adam([doubt, scale], lr=RATE)
+    return scores
+
+
+def push(
+    scores: Tensor,
+    side: Tensor,
+    signs: Tensor,
+    values: list[Tensor],
+    margin: Callable[[Tensor], Tensor],
+    recipe: Recipe,
+    watch: Watcher,
+) -> None:
+    """Improve the values that a margin depends on, in place, by equation (18).
+
+    The margin must rise with every score whose sign is +1 and fall with every other one.
+    """
+    label, against = 2.0 * side.float() - 1, signs.float()
+    optimiser = torch.optim.Adam(values, lr=RATE)
     generator = torch.Generator().manual_seed(recipe.seed)
     beta = torch.zeros(len(label))
     for step in range(STEPS):
         for group in optimiser.param_groups:
             group["lr"] = RATE * (1 - step / STEPS)
-        now = replace(bodies, belief=torch.sigmoid(doubt), scale=scale.exp())
         if step % RENEWED == 0:
-            beta = _barely(now, scores, label, against, 2 * recipe.epsilon)
+            beta = _barely(margin, scores, label, against, 2 * recipe.epsilon)
             watch("beliefs", step, STEPS)
         rows = torch.randint(len(label), (min(BATCH, len(label)),), generator=generator)
         moved = scores[rows] - (label[rows] * beta[rows])[:, None] * against
-        plain = softplus(-label[rows] * now.weights(scores[rows]).sum(dim=1)).mean()
-        adversarial = softplus(-label[rows] * now.weights(moved).sum(dim=1)).mean()
+        plain = softplus(-label[rows] * margin(scores[rows])).mean()
+        adversarial = softplus(-label[rows] * margin(moved)).mean()
         optimiser.zero_grad()
         (adversarial + recipe.omega * plain).backward()
         optimiser.step()
     watch("beliefs", STEPS, STEPS)
-    return replace(bodies, belief=torch.sigmoid(doubt.detach()).double(), scale=scale.detach().exp().double())
 
 
-def _barely(bodies: Bodies, scores: Tensor, label: Tensor, against: Tensor, most: float) -> Tensor:
+def _barely(margin: Callable[[Tensor], Tensor], scores: Tensor, label: Tensor, against: Tensor, most: float) -> Tensor:
     """How far each example can be moved before its label changes; below 0 where it is classified wrong."""
     found = []
     with torch.no_grad():
@@ -63,7 +87,7 @@ def _barely(bodies: Bodies, scores: Tensor, label: Tensor, against: Tensor, most
             low, high = torch.full_like(sign, -most), torch.full_like(sign, most)
             for _ in range(HALVINGS):
                 middle = (low + high) / 2
-                right = bodies.weights(part - (sign * middle)[:, None] * against).sum(dim=1) * sign > 0
+                right = margin(part - (sign * middle)[:, None] * against) * sign > 0
                 low, high = torch.where(right, middle, low), torch.where(right, high, middle)
             found.append(low)
     return torch.cat(found)

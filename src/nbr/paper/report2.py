@@ -1,4 +1,4 @@
-"""Table 2 as rows of plain data, as text, and as a page that opens without a network."""
+"""Tables 2 and 3 as rows of plain data, as text, and as a page that opens without a network."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nbr.paper.report import STYLE
-from nbr.paper.table2 import PAPER
 from nbr.robustness.protocol import Measured
 
-PRINTED = ("PGD", "BA", "CW", "SCW")  # the paper's attacks, in its order
 WHITE, BLACK = ("PGD", "DDN", "margin", "CW", "SCW"), ("Square", "BA")
 
 
-def rows(found: Mapping[str, Measured]) -> list[dict[str, Any]]:
+def rows(found: Mapping[str, Measured], paper: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:
     """Ours beside the paper's, in per cent."""
     told = []
     for name, measured in found.items():
-        paper = PAPER.get(name)
         told.append(
             {
                 "classifier": name,
@@ -28,7 +25,7 @@ def rows(found: Mapping[str, Measured]) -> list[dict[str, Any]]:
                 "left_by": {attack: 100 * measured.left_by(attack) for attack in measured.distance},
                 "attacked": 100 * measured.attacked,
                 "proved": 100 * measured.proved,
-                "paper": None if paper is None else dict(zip(("natural", *PRINTED, "attacked"), paper, strict=True)),
+                "paper": paper.get(name, {}),
             }
         )
     return told
@@ -58,7 +55,7 @@ def text(told: Sequence[Mapping[str, Any]], checked: Sequence[tuple[str, bool]])
     attacks = list(told[0]["left_by"])
     lines = [f"{'':<22}" + "".join(f"{name:<15}" for name in ("natural", *attacks, "all attacks", "proved"))]
     for row in told:
-        paper = row["paper"] or {}
+        paper = row["paper"]
         cells = [_beside(row["natural"], paper.get("natural"))]
         cells += [_beside(row["left_by"][name], paper.get(name)) for name in attacks]
         cells += [_beside(row["attacked"], paper.get("attacked")), f"{row['proved']:.1f}"]
@@ -71,21 +68,21 @@ def text(told: Sequence[Mapping[str, Any]], checked: Sequence[tuple[str, bool]])
     return "\n".join([*lines, "", *(f"{'yes' if held else 'NO '}  {words}" for words, held in checked)])
 
 
-def page(told: Sequence[Mapping[str, Any]], checked: Sequence[tuple[str, bool]], how: str) -> str:
+def page(title: str, told: Sequence[Mapping[str, Any]], checked: Sequence[tuple[str, bool]], how: str) -> str:
     """The table as HTML, all in one file."""
     attacks = list(told[0]["left_by"])
     head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", "natural", *attacks, "all attacks", "proved"))
     body = ""
     for row in told:
-        paper = row["paper"] or {}
+        paper = row["paper"]
         cells = [_beside(row["natural"], paper.get("natural"))]
         cells += [_beside(row["left_by"][name], paper.get(name)) for name in attacks]
         cells += [_beside(row["attacked"], paper.get("attacked")), f"{row['proved']:.1f}"]
         body += f"<tr><td>{html.escape(row['classifier'])}</td>" + "".join(f"<td>{c}</td>" for c in cells) + "</tr>"
     listed = "".join(f"<li>{'yes' if held else '<b>no</b>'}: {html.escape(words)}</li>" for words, held in checked)
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Table 2</title><style>{STYLE}</style></head>
-<body><h1>Table 2: classifiers of 4 and 9 under attack</h1>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style></head>
+<body><h1>{title}: classifiers of 4 and 9 under attack</h1>
 <p>Accuracy in % on {told[0]["images"]:,} test images when each may be changed by an L2 length of 2; the paper's
 figure in brackets. The last column is a proof: no attack, known or not, takes accuracy below it.</p>
 <table><tr>{head}</tr>{body}</table>
