@@ -44,7 +44,7 @@ class RobustClassifier(Pictures, Judgements):
         *,
         networks: int = 7,
         width: int = 384,
-        depth: int = 3,
+        depth: int = 4,
         head: int = 64,
         epochs: int = 120,
         batch_size: int = 256,
