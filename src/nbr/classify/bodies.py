@@ -17,7 +17,7 @@ from nbr.lipschitz import bound, rounding
 from nbr.lipschitz.networks import UNIT, length
 
 CHUNK = 512  # inputs at a time
-FEW = 64  # of them where intermediate results should stay in a fast cache
+FEW = 32  # of them where intermediate results should stay in a fast cache
 NEGLIGIBLE = 1e-8  # of a margin
 
 
