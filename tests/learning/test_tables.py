@@ -73,6 +73,7 @@ def test_frame_is_the_inverse_of_reading() -> None:
         ("a,b\n0,1.5\n1,2.5\n0,x\n1,3.5\n", "row 4, column 'b': 'x' is not a number"),
         ("a,b\n0,1.5\n1,nan\n0,2.5\n", "row 3, column 'b': 'nan' is not a number"),
         ("a,b\n0,1.5\n1,inf\n0,2.5\n", "row 3, column 'b': 'inf' is not a number"),
+        ("a,b\n1,nan\n0,inf\n1,0\n", "row 2, column 'b': 'nan' is not a number"),
         ("a,b\n0,1\n1\n", "row 3 has 1 fields, and there are 2 columns"),
         ("a,b\n0,1\n1,0,1\n", "row 3 has 3 fields"),
         ("a,a\n0,1\n1,0\n", "two columns are called 'a'"),

@@ -31,7 +31,8 @@ def read(path: str | PathLike[str]) -> tuple[NDArray[Any], list[str]]:
                 picture = Image.alpha_composite(Image.new("RGBA", file.size, "white"), file.convert("RGBA"))
             pixels = np.asarray(picture.convert("L"), dtype=np.float64) / 255
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
-        reason = "not a picture that can be read" if isinstance(error, UnidentifiedImageError) else str(error)
+        told = getattr(error, "strerror", None) or str(error)
+        reason = "not a picture that can be read" if isinstance(error, UnidentifiedImageError) else told
         raise NbrError(f"{path}: {reason}") from None
     said = []
     border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])

@@ -192,7 +192,8 @@ def _variable(name: str, parts: list[tuple[Grid, np.ndarray]]) -> Variable:
     if set(values) <= TRUTH:
         return Bit()
     numbers = [number for number in map(_number, values) if number is not None]
-    if len(numbers) > len(values) / 2:
+    words = [value for value in values if not _spelled(value)]
+    if len(numbers) > len(words):
         for grid, column in parts:
             for row, cell in enumerate(column.tolist()):
                 if cell and _number(cell) is None:
@@ -211,11 +212,16 @@ def _variable(name: str, parts: list[tuple[Grid, np.ndarray]]) -> Variable:
 
 def _number(cell: str) -> float | None:
     """The finite number that a cell spells, if it does."""
+    return float(cell) if _spelled(cell) and math.isfinite(float(cell)) else None
+
+
+def _spelled(cell: str) -> bool:
+    """Whether a cell spells a number, finite or not: "nan" and "inf" are no labels."""
     try:
-        number = float(cell)
+        float(cell)
     except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+        return False
+    return True
 
 
 def _encode(grid: Grid, world: World) -> Tensor:
