@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,15 +17,15 @@ from nbr.errors import NbrError, suggest
 Array = NDArray[Any]
 
 
-class Judgements(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Judgements(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """What every classifier made of rules can be asked; subclasses say how grades come about."""
 
     classes_: Array
     combine: str
 
+    @abstractmethod
     def _evidence(self, X: ArrayLike) -> tuple[Tensor, Tensor, Sequence[Tensor]]:
         """Grades (n, labels, rules), beliefs (rules,) and the frame of each rule."""
-        raise NotImplementedError
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Equation (14), log Pl of each label up to a constant of the input; with two labels, their difference."""
