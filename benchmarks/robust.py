@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 import nbr
-from curves import picture, wilson
 from nbr import datasets
+from nbr.robustness.curves import picture, wilson
 
 RADII = [round(0.1 * step, 1) for step in range(41)]
 SHOWN = [0.0, 0.5, 1.0, 1.58, 2.0, 2.5, 3.0]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
-from nbr.paper import report2
-from nbr.paper.table2 import PAPER, NearestNeighbour
-from nbr.robustness.protocol import Measured
+from nbr import NbrError
+from nbr.paper import gallery, report2
+from nbr.paper.table2 import PAPER, NearestNeighbour, chosen
+from nbr.robustness.protocol import Measured, Subject
+from nbr.robustness.target import Target
 
 
 def measured(radius: list[float], distance: dict[str, list[float]], wrong: int = 0) -> Measured:
     right = torch.arange(len(radius)) >= wrong
-    return Measured(2.0, right, torch.tensor(radius), {name: torch.tensor(far) for name, far in distance.items()})
+    found = {name: torch.tensor(far) for name, far in distance.items()}
+    return Measured(2.0, right, torch.tensor(radius), found, found, torch.zeros(len(right), dtype=torch.bool))
 
 
 GOOD = measured(
     [0.5, 2.5, 1.0, 0.2],
-    {"PGD": [0.0, torch.nan, torch.inf, 1.5], "CW": [0.0, torch.nan, 1.9, 1.4], "BA": [0.0, torch.nan, 2.5, 3.0]},
+    {"PGD": [0.0, torch.nan, torch.inf, 1.5], "CW": [0.0, 4.0, 1.9, 1.4], "BA": [0.0, torch.nan, 2.5, 3.0]},
     wrong=1,
 )
 
@@ -32,7 +36,51 @@ def test_figures_and_checks() -> None:
     shown = report2.text([row], report2.checks({"NBR": GOOD}))
     assert "25.0 (55.5)" in shown
     assert "NO" not in shown
-    assert "<th>proved</th>" in report2.page("Table 2", [row], report2.checks({"NBR": GOOD}), "how")
+    assert "<th>proved</th>" in report2.page("Table 2", [row], report2.checks({"NBR": GOOD}), [], "how")
+
+
+def test_the_table_as_csv_and_its_pictures() -> None:
+    told = report2.rows({"NBR": GOOD}, PAPER)
+    head, line = report2.table(told).splitlines()
+    shown = dict(zip(head.split(","), line.split(","), strict=True))
+    assert shown["attacked"] == "25.00"
+    assert shown["paper CW"] == "55.5"
+    drawn = report2.curves({"NBR": GOOD})
+    assert "NBR, proved" in drawn
+    assert "75.0% above 2.5" in report2.oracle(torch.tensor([1.0, 2.6, 2.7, 4.0]))
+
+
+def test_more_steps_and_proved_images_are_looked_at() -> None:
+    first = {"CW": torch.tensor([3.0, 3.0])}
+    last = {"CW": torch.tensor([3.0, 1.0])}
+    audited = torch.tensor([True, False])
+    told = dict(report2.checks({"x": Measured(2.0, audited | True, torch.tensor([2.5, 0.0]), last, first, audited)}))
+    assert told["many more steps take at most 1 point from the worst case (they take 50.0)"] is False
+    assert told["1 proved images were attacked with everything all the same, and none broke"] is True
+    broken = {"CW": torch.tensor([1.0, 1.0])}
+    told = dict(report2.checks({"x": Measured(2.0, audited | True, torch.tensor([2.5, 0.0]), broken, first, audited)}))
+    assert told["1 proved images were attacked with everything all the same, and none broke"] is False
+
+
+def test_the_gallery_shows_every_change() -> None:
+    generator = torch.Generator().manual_seed(0)
+    images = torch.rand(12, 4, 4, generator=generator, dtype=torch.float64)
+    labels = torch.arange(12) % 2
+    target = Target(NearestNeighbour(images, labels))
+    starts = images[[1, 0] * 6]
+    rows = gallery.chosen(labels, 2)
+    assert labels[rows].tolist() == [0, 0, 1, 1]
+    found = gallery.nearest(Subject(target, images, labels, torch.zeros(12), starts), rows, 2.0)
+    assert bool(target.lost(found.inputs, labels[rows]).all())
+    drawn = gallery.picture(images[rows], {"nearest neighbour": found})
+    assert drawn.count("<image") == 8
+    assert f"{float(found.distance[0]):.2f}" in drawn
+
+
+def test_rows_are_asked_for_by_name() -> None:
+    assert chosen(["NBR", "Madry"], ["vanilla", "Madry", "NBR"]) == ["Madry", "NBR"]
+    with pytest.raises(NbrError, match="did you mean 'NBR'"):
+        chosen(["NRB"], ["vanilla", "NBR"])
 
 
 def test_a_broken_proof_and_a_weak_attack_are_told() -> None:

@@ -9,7 +9,7 @@ from torch import Tensor
 from distances import SIZE, Linear, Masked, Nearest
 from nbr import NbrError
 from nbr.robustness.attacks import Attempt, attack, attacks
-from nbr.robustness.target import Target, distance
+from nbr.robustness.target import Cut, Target, distance
 
 STEPS = {"PGD": 100, "DDN": 300, "margin": 100, "Square": 2000, "CW": 400, "SCW": 1200, "BA": 2000}
 WHITE = ["DDN", "margin", "CW", "SCW"]
@@ -89,6 +89,41 @@ def test_seeded_cw_is_never_worse_than_its_start() -> None:
     assert attempt.starts is not None
     found = attack("SCW").run(Target(model), attempt, 6)
     assert bool((found.distance <= distance(attempt.starts, attempt.images) + 1e-12).all())
+
+
+def test_what_breaks_a_surrogate_is_tried_on_the_target() -> None:
+    """The masked model has no gradients to follow: seeded CW gets to the exact distance by way of the linear one."""
+    model = Masked()
+    attempt, exact = linear_attempt(model)
+    alone = attack("SCW").run(Target(model), attempt, 60)
+    helped = attack("SCW").run(Target(model, surrogate=Linear()), attempt, 60)
+    assert bool((helped.distance <= 1.01 * exact).all())
+    assert bool((helped.distance < alone.distance).all())
+
+
+def test_seeded_cw_is_at_least_as_good_as_plain_cw() -> None:
+    model = Nearest()
+    generator = torch.Generator().manual_seed(4)
+    images = model.own + 0.03 * torch.randn(12, SIZE, generator=generator, dtype=torch.float64)
+    nearest = model.exact(images)[1]
+    attempt = Attempt(images, torch.zeros(12, dtype=torch.long), model.others[nearest])
+    seeded, plain = (attack(name).run(Target(model), attempt, steps) for name, steps in (("SCW", 1200), ("CW", 200)))
+    assert bool((seeded.distance <= 1.001 * plain.distance).all())
+
+
+def test_ten_labels_cut_to_two() -> None:
+    """The cut classifier decides between two logits alone, whatever the others say."""
+    network = torch.nn.Linear(SIZE, 10).double()
+    target = Target(Cut(network, (4, 9)))
+    generator = torch.Generator().manual_seed(6)
+    images = torch.rand(20, SIZE, generator=generator, dtype=torch.float64)
+    logits = network(images)
+    labels = (logits[:, 9] > logits[:, 4]).long()
+    assert not bool(target.lost(images, labels).any())
+    slope = network.weight[9] - network.weight[4]
+    exact = ((logits[:, 9] - logits[:, 4]).abs() / slope.norm()).detach()
+    found = attack("DDN").run(target, Attempt(images, labels), 300)
+    assert bool((found.distance >= exact - 1e-9).all())
 
 
 def test_what_is_wrong_already_has_distance_0() -> None:

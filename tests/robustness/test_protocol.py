@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +19,7 @@ from nbr.robustness import attacks, protocol
 from nbr.robustness.protocol import Subject, measure, nearest_others
 from nbr.robustness.target import Target
 
-STEPS = {"PGD": 20, "DDN": 50, "margin": 20}
+STEPS = {"PGD": (20,), "DDN": (50,), "margin": (20,)}
 
 
 def subject(count: int = 60) -> Subject:
@@ -48,7 +54,7 @@ def test_a_stopped_run_goes_on_and_repeats_nothing(tmp_path: Path, monkeypatch: 
         pass
 
     def stop(name: str, done: int, of: int, left: float) -> None:
-        if name == "DDN":
+        if name == "DDN 50":
             raise Stop
 
     whole = measure(told, STEPS, 0.1, tmp_path / "whole", skip_broken=False)
@@ -56,19 +62,89 @@ def test_a_stopped_run_goes_on_and_repeats_nothing(tmp_path: Path, monkeypatch: 
         measure(told, STEPS, 0.1, tmp_path / "run", stop, skip_broken=False)
     seen: list[tuple[str, int]] = []
     again = measure(told, STEPS, 0.1, tmp_path / "run", lambda *t: seen.append(t[:2]), skip_broken=False)
-    assert "PGD" not in {name for name, _ in seen}
+    assert "PGD 20" not in {name for name, _ in seen}
     for name in STEPS:
         torch.testing.assert_close(again.distance[name], whole.distance[name], equal_nan=True)
     monkeypatch.setattr(attacks.Attack, "run", None)  # nothing is left to run
     measure(told, STEPS, 0.1, tmp_path / "run", skip_broken=False)
 
 
+def test_an_image_leaves_an_attack_as_soon_as_it_is_broken(tmp_path: Path) -> None:
+    told = subject()
+    once = measure(told, {"Square": (2,)}, 0.1, tmp_path, skip_broken=False)
+    seen: list[tuple[str, int]] = []
+    more = measure(told, {"Square": (2, 400)}, 0.1, tmp_path, lambda *t: seen.append((t[0], t[2])), skip_broken=False)
+    left = int((once.right & ~(told.radius > 0.1) & ~once.broken).sum())
+    assert left > 0
+    assert set(seen) == {("Square 400", left)}  # the first stage is on disk, the second has only what is left
+    torch.testing.assert_close(more.first["Square"], once.distance["Square"], equal_nan=True)
+    assert more.attacked < more.attacked_at_first == once.attacked
+
+
+def test_proved_images_may_be_attacked_all_the_same(tmp_path: Path) -> None:
+    told = subject()
+    proved = told.right & (told.radius > 0.1)
+    found = measure(told, STEPS, 0.1, tmp_path, everywhere=["DDN"], audit=5)
+    assert int(found.audited.sum()) == 5
+    assert bool(proved[found.audited].all())
+    assert not bool((found.broken & proved).any())
+    assert bool(found.distance["DDN"][found.right].isfinite().all())
+    assert bool(found.distance["PGD"][proved & ~found.audited].isnan().all())
+    assert not bool(found.distance["PGD"][found.audited].isnan().any())
+
+
+RUN = """
+import sys
+from pathlib import Path
+from nbr.robustness import attacks, protocol
+from test_protocol import STEPS, subject
+protocol.BATCH = 3
+true = attacks.Attack.run
+def counted(self, target, attempt, steps):
+    with open(sys.argv[2], "a") as file:
+        file.write(f"{len(attempt.images)}\\n")
+    return true(self, target, attempt, steps)
+attacks.Attack.run = counted
+found = protocol.measure(subject(), STEPS, 0.1, Path(sys.argv[1]), skip_broken=False, skip_proved=False)
+print(found.attacked)
+"""
+
+
+def test_a_killed_run_loses_at_most_one_batch(tmp_path: Path) -> None:
+    """Killed ten times at random moments: no more than ten batches are attacked twice, and all files are the same."""
+    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parent.parent)])
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path}
+
+    def start(name: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", RUN, str(tmp_path / name), str(tmp_path / f"{name}.log")]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+
+    def attacked(name: str) -> list[int]:
+        log = tmp_path / f"{name}.log"
+        return [int(line) for line in log.read_text().split()] if log.exists() else []
+
+    assert start("whole").wait(120) == 0
+    dice, kills = random.Random(0), 10
+    for _ in range(kills):
+        before = len(attacked("broken"))
+        process = start("broken")
+        while process.poll() is None and len(attacked("broken")) <= before:
+            time.sleep(0.001)
+        time.sleep(dice.uniform(0, 0.05))
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(60) == -signal.SIGKILL, "the run ended before it could be killed ten times"
+    assert start("broken").wait(120) == 0
+    assert sum(attacked("whole")) <= sum(attacked("broken")) <= sum(attacked("whole")) + 3 * kills
+    for file in (tmp_path / "whole").iterdir():
+        assert (tmp_path / "broken" / file.name).read_bytes() == file.read_bytes()
+
+
 def test_results_of_another_model_are_refused(tmp_path: Path) -> None:
     told = subject()
-    measure(told, {"PGD": 5}, 0.1, tmp_path)
+    measure(told, {"PGD": (5,)}, 0.1, tmp_path)
     told.target.module.weight[0] += 1
     with pytest.raises(NbrError, match="other data or other settings"):
-        measure(told, {"PGD": 5}, 0.1, tmp_path)
+        measure(told, {"PGD": (5,)}, 0.1, tmp_path)
 
 
 def test_starting_points_have_another_label() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import torch
 
 from nbr import datasets
 from nbr.app.judge import classifier_of
+from nbr.classify.robust import RobustClassifier
 from nbr.errors import NbrError
-from nbr.robustness.protocol import Measured, Subject, measure, nearest_others, steps_of
+from nbr.robustness.protocol import Measured, Stages, Subject, measure, nearest_others, steps_of
 from nbr.robustness.target import Target
 
 Report = dict[str, Any]
@@ -50,14 +52,15 @@ def _subject(model: str, data: str, images: int | None, seed: int) -> Subject:
             raise NbrError(f"there are {len(Z)} test images, so --images is 1 to {len(Z)}")
         chosen = torch.randperm(len(Z), generator=torch.Generator().manual_seed(seed))[:images].sort().values.numpy()
         Z, z = Z[chosen], z[chosen]
-    target = Target(classifier.as_module(), 0.0, 1.0)
+    raw = classifier.as_module(raw=True) if isinstance(classifier, RobustClassifier) else None
+    target = Target(classifier.as_module(), 0.0, 1.0, raw)
     tested, truth = torch.from_numpy(Z), torch.from_numpy((z == classes[1]).astype("int64"))
     train, known = torch.from_numpy(X), torch.from_numpy((y == classes[1]).astype("int64"))
     radius = torch.from_numpy(classifier.certified_radius(Z))
     return Subject(target, tested, truth, radius, nearest_others(tested, truth, train, known, target))
 
 
-def _report(found: Measured, model: str, budget: str, steps: dict[str, int]) -> Report:
+def _report(found: Measured, model: str, budget: str, steps: Mapping[str, Stages]) -> Report:
     count = len(found.right)
     proved = found.right & (found.radius > 0)
     near = found.nearest

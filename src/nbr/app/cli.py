@@ -145,6 +145,7 @@ def reproduce(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The HTML report; else TABLE.html.")] = None,
     budget: Annotated[str, typer.Option(help="Tables 2 and 3: quick or paper, the steps of each attack.")] = "quick",
     images: Annotated[int | None, typer.Option(help="Tables 2 and 3: so many test images; else all 1,991.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Tables 2 and 3: a row of it; may be repeated.")] = None,
     folder: Annotated[Path, typer.Option(help="Where trained rivals and results are kept.")] = Path("attacked"),
     as_json: Json = False,
 ) -> None:
@@ -158,7 +159,7 @@ def reproduce(
     if table == "table1":
         typer.echo(papers.table1(seeds, report, as_json))
     else:
-        typer.echo(papers.attacked(table, budget, images, folder, report, as_json))
+        typer.echo(papers.attacked(table, budget, images, only or [], folder, report, as_json))
 
 
 Pictures = Annotated[list[Path], typer.Argument(help="PNG or other picture files of one digit each, any size.")]

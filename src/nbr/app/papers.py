@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import platform
 import sys
+from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 
 from nbr.errors import NbrError
 from nbr.files import write
 from nbr.paper import report
 from nbr.paper.table1 import QUESTIONS, STEPS, Trained, train
+
+SEED, EPSILON = 0, 2.0  # of tables 2 and 3
 
 
 def table1(seeds: int, output: Path, as_json: bool) -> str:
@@ -24,23 +29,55 @@ def table1(seeds: int, output: Path, as_json: bool) -> str:
     return json.dumps(_plain(runs, output)) if as_json else _shown(runs, output)
 
 
-def attacked(table: str, budget: str, images: int | None, folder: Path, output: Path, as_json: bool) -> str:
+def attacked(
+    table: str, budget: str, images: int | None, only: list[str], folder: Path, output: Path, as_json: bool
+) -> str:
     """Tables 2 and 3: classifiers under attack."""
-    from nbr.paper import report2, table2, table3
+    from nbr.paper import gallery, report2, table2, table3
+    from nbr.robustness.oracle import oracle_radii
     from nbr.robustness.protocol import steps_of
 
     steps = steps_of(budget, None)
-    given, said = table2.data(images, seed=0), _Said()
-    known = table2.classifiers(given, folder, said.words) if table == "table2" else table3.classifiers(given)
-    place = folder / f"{budget}-{len(given.test)}"
-    found = table2.run(given, known, steps, 2.0, place, said.progress)
-    paper = table2.PAPER if table == "table2" else table3.PAPER
-    told, checked = report2.rows(found, paper), report2.checks(found)
-    how = f"budget {budget} ({', '.join(f'{name} {count}' for name, count in steps.items())} steps), seed 0"
-    write(output, report2.page(table.replace("table", "Table "), told, checked, how).encode())
-    plain = {"budget": budget, "steps": steps, "rows": told, "checks": dict(checked), "report": str(output)}
+    given, said = table2.data(images, SEED), _Said()
+    if table == "table2":
+        known = table2.classifiers(given, folder, only, said.words)
+    else:
+        known = table3.classifiers(given, only)
+    subjects = {name: table2.subject(given, rival) for name, rival in known.items()}
+    found = table2.run(subjects, steps, EPSILON, folder / f"{len(given.test)}-images", said.progress)
+    rows = gallery.chosen(given.test_labels)
+    near = {name: gallery.nearest(each, rows, EPSILON) for name, each in subjects.items()}
+    told = report2.rows(found, table2.PAPER if table == "table2" else table3.PAPER)
+    checked = report2.checks(found)
+    pictures = [report2.curves(found), gallery.picture(given.test[rows], near)]
+    words = report2.oracle(oracle_radii(given.train, given.train_labels))
+    plain = {
+        "command": f"nbr reproduce {table} --budget {budget}" + (f" --images {images}" if images else ""),
+        "budget": budget,
+        "steps": steps,
+        "seed": SEED,
+        "epsilon": EPSILON,
+        "versions": _versions(),
+        "rows": told,
+        "checks": dict(checked),
+        "oracle": words,
+        "report": output.name,
+    }
+    how = f"{words} {plain['command']}; steps: {_counted(steps)}; seed {SEED}; {plain['versions']}"
+    write(output, report2.page(table.replace("table", "Table "), told, checked, pictures, how).encode())
+    write(output.with_suffix(".csv"), report2.table(told).encode())
     write(output.with_suffix(".json"), (json.dumps(plain, indent=1) + "\n").encode())
-    return json.dumps(plain) if as_json else f"{report2.text(told, checked)}\n\nreport: {output}"
+    return json.dumps(plain) if as_json else f"{report2.text(told, checked)}\n\n{words}\n\nreport: {output}"
+
+
+def _counted(steps: Mapping[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name} {' then '.join(map(str, stages))}" for name, stages in steps.items())
+
+
+def _versions() -> str:
+    """What the figures were made with."""
+    known = {name: version(name) for name in ("nbr", "torch", "foolbox", "numpy", "scikit-learn")}
+    return ", ".join(f"{name} {told}" for name, told in {"Python": platform.python_version(), **known}.items())
 
 
 class _Said:

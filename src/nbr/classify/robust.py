@@ -134,9 +134,13 @@ class RobustClassifier(Pictures, Judgements):
 
         save(self, path)
 
-    def as_module(self) -> nn.Module:
-        """From inputs to log Pl of both labels as a torch module, with gradients: for those who want to attack it."""
-        return _Logits(self)
+    def as_module(self, *, raw: bool = False) -> nn.Module:
+        """From inputs to log Pl of both labels as a torch module, with gradients: for those who want to attack it.
+
+        With `raw` the largest score G_i of each label's rules stands in its place: much the same decisions without
+        sigmoids and logarithms.
+        """
+        return _Raw(self) if raw else _Logits(self)
 
     def _told(self, points: Tensor) -> Tensor:
         with torch.no_grad():
@@ -205,3 +209,16 @@ class _Logits(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         margin = self.classifier._margin(self.classifier._bodies().scores(inputs.flatten(1)))
         return torch.stack([-margin / 2, margin / 2], dim=1)
+
+
+class _Raw(nn.Module):
+    """The largest score of the rules of each label."""
+
+    def __init__(self, classifier: RobustClassifier) -> None:
+        super().__init__()
+        self.classifier = classifier
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        bodies = self.classifier._bodies()
+        scores = bodies.scores(inputs.flatten(1))
+        return torch.stack([scores[:, bodies.side == side].amax(dim=1) for side in (0, 1)], dim=1)

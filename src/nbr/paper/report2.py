@@ -1,16 +1,24 @@
-"""Tables 2 and 3 as rows of plain data, as text, and as a page that opens without a network."""
+"""Tables 2 and 3 as rows of plain data, as text, as CSV, and as a page that opens without a network."""
 
 from __future__ import annotations
 
+import csv
 import html
-import math
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
+
 from nbr.paper.report import STYLE
+from nbr.robustness.curves import picture, wilson
 from nbr.robustness.protocol import Measured
 
 WHITE, BLACK = ("PGD", "DDN", "margin", "CW", "SCW"), ("Square", "BA")
+RADII = [round(0.1 * step, 1) for step in range(61)]
+SETTLED = 0.01  # accuracy that a larger budget may still take from the worst case
+
+Checks = Sequence[tuple[str, bool]]
 
 
 def rows(found: Mapping[str, Measured], paper: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:
@@ -24,72 +32,138 @@ def rows(found: Mapping[str, Measured], paper: Mapping[str, Mapping[str, float]]
                 "natural": 100 * measured.natural,
                 "left_by": {attack: 100 * measured.left_by(attack) for attack in measured.distance},
                 "attacked": 100 * measured.attacked,
+                "attacked_at_first": 100 * measured.attacked_at_first,
                 "proved": 100 * measured.proved,
+                "proved_but_attacked": int(measured.audited.sum()),
                 "paper": paper.get(name, {}),
             }
         )
     return told
 
 
-def checks(found: Mapping[str, Measured]) -> list[tuple[str, bool]]:
+def checks(found: Mapping[str, Measured]) -> Checks:
     """What an expert would look at first, answered by the run itself."""
     between = all(each.proved <= each.attacked <= each.natural for each in found.values())
     unbroken = all(
         not bool((each.right & (each.radius > 0) & (each.nearest <= each.radius)).any()) for each in found.values()
     )
+    told = [
+        ("every attacked figure lies between the proved and the natural one", between),
+        ("no image was broken within its proved radius", unbroken),
+    ]
+    audited = sum(int(each.audited.sum()) for each in found.values())
+    if audited:
+        held = all(not bool((each.audited & each.broken).any()) for each in found.values())
+        told.append((f"{audited} proved images were attacked with everything all the same, and none broke", held))
     weaker = []
     for each in found.values():
         white = [each.left_by(name) for name in WHITE if name in each.distance]
         black = [each.left_by(name) for name in BLACK if name in each.distance]
         if white and black:
             weaker.append(min(white) <= min(black))
-    return [
-        ("every attacked figure lies between the proved and the natural one", between),
-        ("no image was broken within its proved radius", unbroken),
-        ("attacks without gradients are weaker than the best with them", all(weaker)),
-    ]
+    told.append(("attacks without gradients are weaker than the best with them", all(weaker)))
+    reached = all(bool(each.nearest.isfinite().all()) for each in found.values())
+    told.append(("success rises with the length of changes until every image is broken", reached))
+    if any(each.first[name] is not each.distance[name] for each in found.values() for name in each.first):
+        gained = max(each.attacked_at_first - each.attacked for each in found.values())
+        words = (
+            f"many more steps take at most {100 * SETTLED:g} point from the worst case (they take {100 * gained:.1f})"
+        )
+        told.append((words, gained <= SETTLED))
+    return told
 
 
-def text(told: Sequence[Mapping[str, Any]], checked: Sequence[tuple[str, bool]]) -> str:
+def curves(found: Mapping[str, Measured]) -> str:
+    """Accuracy under attack against the length of changes, and what is proved, as an SVG."""
+    drawn: dict[str, list[float]] = {}
+    for name, each in found.items():
+        drawn[name] = [float((each.nearest > eps).double().mean()) for eps in RADII]
+    for name, each in found.items():
+        if name == "NBR":
+            shares = [float((each.right & (each.radius > eps)).double().mean()) for eps in RADII]
+            drawn["NBR, proved"] = [each.natural, *shares[1:]]
+    count = len(next(iter(found.values())).right)
+    return picture("Accuracy under the worst attack for each image", RADII, drawn, count)
+
+
+def text(told: Sequence[Mapping[str, Any]], checked: Checks) -> str:
     """The table for a terminal; the paper's figure in brackets."""
-    attacks = list(told[0]["left_by"])
-    lines = [f"{'':<22}" + "".join(f"{name:<15}" for name in ("natural", *attacks, "all attacks", "proved"))]
+    head = _head(told)
+    lines = [f"{'':<22}" + "".join(f"{name:<14}" for name in head)]
     for row in told:
-        paper = row["paper"]
-        cells = [_beside(row["natural"], paper.get("natural"))]
-        cells += [_beside(row["left_by"][name], paper.get(name)) for name in attacks]
-        cells += [_beside(row["attacked"], paper.get("attacked")), f"{row['proved']:.1f}"]
-        lines.append(f"{row['classifier']:<22}" + "".join(f"{cell:<15}" for cell in cells))
-    half = 98 * math.sqrt(1 / told[0]["images"])
-    lines += [
-        "",
-        f"in %, the paper's in brackets; {told[0]['images']:,} images, so 95% intervals are up to +-{half:.1f}",
-    ]
+        lines.append(f"{row['classifier']:<22}" + "".join(f"{cell:<14}" for cell in _cells(row)))
+    lines += ["", f"in %, the paper's in brackets; {told[0]['images']:,} images; 95% intervals:"]
+    for row in told:
+        spans = "   ".join(
+            f"{name} {_interval(row[name], row['images'])}" for name in ("natural", "attacked", "proved")
+        )
+        lines.append(f"  {row['classifier']:<22}{spans}")
     return "\n".join([*lines, "", *(f"{'yes' if held else 'NO '}  {words}" for words, held in checked)])
 
 
-def page(title: str, told: Sequence[Mapping[str, Any]], checked: Sequence[tuple[str, bool]], how: str) -> str:
-    """The table as HTML, all in one file."""
+def table(told: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as CSV, in per cent."""
+    file = io.StringIO()
     attacks = list(told[0]["left_by"])
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", "natural", *attacks, "all attacks", "proved"))
+    writer = csv.writer(file, lineterminator="\n")
+    figures = ["natural", *attacks, "attacked", "proved"]
+    writer.writerow(["classifier", "images", *figures, *(f"paper {name}" for name in figures)])
+    for row in told:
+        ours = {**row["left_by"], **{name: row[name] for name in ("natural", "attacked", "proved")}}
+        paper = [row["paper"].get(name, "") for name in figures]
+        writer.writerow([row["classifier"], row["images"], *(f"{ours[name]:.2f}" for name in figures), *paper])
+    return file.getvalue()
+
+
+def page(title: str, told: Sequence[Mapping[str, Any]], checked: Checks, pictures: Sequence[str], how: str) -> str:
+    """Table, checks and pictures as HTML, all in one file."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *_head(told)))
     body = ""
     for row in told:
-        paper = row["paper"]
-        cells = [_beside(row["natural"], paper.get("natural"))]
-        cells += [_beside(row["left_by"][name], paper.get(name)) for name in attacks]
-        cells += [_beside(row["attacked"], paper.get("attacked")), f"{row['proved']:.1f}"]
-        body += f"<tr><td>{html.escape(row['classifier'])}</td>" + "".join(f"<td>{c}</td>" for c in cells) + "</tr>"
+        shown = [html.escape(cell) for cell in _cells(row)]
+        for place, name in ((0, "natural"), (-2, "attacked"), (-1, "proved")):
+            shown[place] += f"<br><small>{_interval(row[name], row['images'])}</small>"
+        body += f"<tr><td>{html.escape(row['classifier'])}</td>" + "".join(f"<td>{c}</td>" for c in shown) + "</tr>"
     listed = "".join(f"<li>{'yes' if held else '<b>no</b>'}: {html.escape(words)}</li>" for words, held in checked)
+    drawn = "".join(f"<figure>{each}</figure>" for each in pictures)
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style></head>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{STYLE} figure {{ margin: 1.5rem 0; }}
+small {{ color: #666; white-space: nowrap; }} body {{ max-width: 76rem; }}</style></head>
 <body><h1>{title}: classifiers of 4 and 9 under attack</h1>
 <p>Accuracy in % on {told[0]["images"]:,} test images when each may be changed by an L2 length of 2; the paper's
-figure in brackets. The last column is a proof: no attack, known or not, takes accuracy below it.</p>
+figure in brackets, 95% intervals below. The last column is a proof: no attack, known or not, takes accuracy below
+it.</p>
 <table><tr>{head}</tr>{body}</table>
 <ul>{listed}</ul>
+{drawn}
 <p class="note">{html.escape(how)}</p></body></html>
 """
 
 
+def oracle(radii: torch.Tensor) -> str:
+    """How far apart the labels are at all, in words."""
+    shares = [f"{100 * float((radii > far).double().mean()):.1f}% above {far:g}" for far in (3, 2.5, 2)]
+    return (
+        "Half the distance from a training image of 4 or 9 to the nearest one of the other label, beyond which no "
+        f"classifier can be right on both: {', '.join(shares)}."
+    )
+
+
+def _head(told: Sequence[Mapping[str, Any]]) -> list[str]:
+    return ["natural", *told[0]["left_by"], "all attacks", "proved"]
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    paper = row["paper"]
+    cells = [_beside(row["natural"], paper.get("natural"))]
+    cells += [_beside(share, paper.get(name)) for name, share in row["left_by"].items()]
+    return [*cells, _beside(row["attacked"], paper.get("attacked")), f"{row['proved']:.1f}"]
+
+
 def _beside(ours: float, paper: float | None) -> str:
     return f"{ours:.1f}" if paper is None else f"{ours:.1f} ({paper:.1f})"
+
+
+def _interval(percent: float, images: int) -> str:
+    low, high = wilson(percent / 100, images)
+    return f"{100 * low:.1f} to {100 * high:.1f}"

@@ -6,7 +6,7 @@ float64. An image whose label is proved to stay needs no attack.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +16,10 @@ from torch import Tensor, nn
 
 from nbr import datasets
 from nbr.classify.nonexpansive import NonexpansiveClassifier
+from nbr.errors import NbrError, suggest
 from nbr.files import load, write
 from nbr.robustness import rivals
-from nbr.robustness.protocol import Measured, Subject, Watcher, measure, nearest_others
+from nbr.robustness.protocol import Measured, Stages, Subject, Watcher, measure, nearest_others
 from nbr.robustness.target import Target
 
 LABELS = (4, 9)
@@ -34,14 +35,17 @@ PAPER = {
     }.items()
 }
 ONE_EPOCHS = 120
+AUDITED = 100  # proved images that are attacked all the same
+CURVES = ("DDN",)  # attacks that draw the curves: on all images
 
 
 @dataclass(frozen=True)
 class Rival:
-    """A classifier as attacks see it, and the radius that is proved of each image."""
+    """A classifier as attacks see it, the radius that is proved of each image, and what transfers to it."""
 
     module: nn.Module
     radius: Callable[[Tensor], Tensor]
+    surrogate: nn.Module | None = None
 
 
 class NearestNeighbour(nn.Module):
@@ -76,43 +80,60 @@ def data(images: int | None, seed: int) -> Data:
     return Data(torch.from_numpy(X), torch.from_numpy((y == LABELS[1]).astype("int64")), tested, truth)
 
 
-def classifiers(given: Data, folder: Path, say: Callable[[str], None]) -> dict[str, Rival]:
-    """Every row of the table; what has to be trained is kept in the folder."""
-    found: dict[str, Rival] = {}
-    for name in rivals.SETTINGS:
-        module = _trained(name, given, folder, say).double()
-        found[name] = Rival(module, lambda images: torch.zeros(len(images), dtype=torch.float64))
-    one = _one_network(given, folder, say)
-    found["one network"] = Rival(one.as_module(), proof(one))
-    shipped = load("mnist-4-9")
-    bare = shipped.without_memories()
-    found["NBR"] = Rival(shipped.as_module(), proof(shipped))
-    found["NBR without memories"] = Rival(bare.as_module(), proof(bare))
+def classifiers(given: Data, folder: Path, only: Sequence[str], say: Callable[[str], None]) -> dict[str, Rival]:
+    """The rows of the table; what has to be trained is kept in the folder."""
+    shipped, one = load("mnist-4-9"), _one_network(given, folder, say)
+    bare, raw = shipped.without_memories(), shipped.as_module(raw=True)
     nearest = NearestNeighbour(given.train, given.train_labels)
 
     def gap(images: Tensor) -> Tensor:
         logits: Tensor = nearest(images)
         return (logits[:, 0] - logits[:, 1]).abs() / 2
 
-    found["nearest neighbour"] = Rival(nearest, gap)
-    return found
+    def rival(name: str) -> Callable[[], Rival]:
+        return lambda: Rival(_trained(name, given, folder, say).double(), _nothing, one.as_module())
+
+    known: dict[str, Callable[[], Rival]] = {name: rival(name) for name in rivals.SETTINGS}
+    known["one network"] = lambda: Rival(one.as_module(), proof(one), raw)
+    known["NBR"] = lambda: Rival(shipped.as_module(), proof(shipped), raw)
+    known["NBR without memories"] = lambda: Rival(bare.as_module(), proof(bare), raw)
+    known["nearest neighbour"] = lambda: Rival(nearest, gap, one.as_module())
+    return {name: known[name]() for name in chosen(only, known)}
+
+
+def chosen(only: Sequence[str], known: Collection[str]) -> list[str]:
+    """The rows asked for, or all, in the order of the table."""
+    for name in only:
+        if name not in known:
+            raise NbrError(f"no row {name!r}" + suggest(name, known))
+    return [name for name in known if not only or name in only]
+
+
+def subject(given: Data, rival: Rival) -> Subject:
+    """A classifier with its test images, what is proved of them, and starting points."""
+    target = Target(rival.module, surrogate=rival.surrogate)
+    starts = nearest_others(given.test, given.test_labels, given.train, given.train_labels, target)
+    return Subject(target, given.test, given.test_labels, rival.radius(given.test), starts)
 
 
 def run(
-    given: Data, rows: Mapping[str, Rival], steps: Mapping[str, int], epsilon: float, folder: Path, watch: Watcher
+    subjects: Mapping[str, Subject], steps: Mapping[str, Stages], epsilon: float, folder: Path, watch: Watcher
 ) -> dict[str, Measured]:
-    """Attack every classifier with everything."""
+    """Attack every classifier with everything, and some images of the NBR that are proved already."""
     found = {}
-    for name, rival in rows.items():
-        target = Target(rival.module)
-        starts = nearest_others(given.test, given.test_labels, given.train, given.train_labels, target)
-        subject = Subject(target, given.test, given.test_labels, rival.radius(given.test), starts)
+    for name, each in subjects.items():
 
         def told(attack: str, done: int, of: int, left: float, name: str = name) -> None:
             watch(f"{name}, {attack}", done, of, left)
 
-        found[name] = measure(subject, steps, epsilon, folder / name.replace(" ", "-"), told, skip_broken=False)
+        place, audit = folder / name.replace(" ", "-"), AUDITED if name == "NBR" else 0
+        found[name] = measure(each, steps, epsilon, place, told, skip_broken=False, everywhere=CURVES, audit=audit)
     return found
+
+
+def _nothing(images: Tensor) -> Tensor:
+    """The radius that is proved of a classifier without a proof."""
+    return torch.zeros(len(images), dtype=torch.float64)
 
 
 def _trained(name: str, given: Data, folder: Path, say: Callable[[str], None]) -> rivals.Small:

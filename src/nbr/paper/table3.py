@@ -7,7 +7,7 @@ Bayes takes sigmoid(s G) (first) or G (second) as features. Where an example is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 import torch
@@ -19,7 +19,7 @@ from nbr.classify.certificate import radius
 from nbr.classify.degrees import ABSENT, push, seen
 from nbr.classify.recipe import Recipe, Sample
 from nbr.files import load
-from nbr.paper.table2 import Data, Rival, proof
+from nbr.paper.table2 import Data, Rival, chosen, proof
 
 PAPER = {
     "NBR": {"natural": 99.1, "attacked": 55.3},
@@ -81,16 +81,17 @@ def combined(sample: Sample, bodies: Bodies, recipe: Recipe) -> dict[str, Combin
     return found
 
 
-def classifiers(given: Data) -> dict[str, Rival]:
-    """Every row of the table, from the scores of the shipped classifier."""
+def classifiers(given: Data, only: Sequence[str]) -> dict[str, Rival]:
+    """The rows of the table, from the scores of the shipped classifier."""
     shipped = load("mnist-4-9")
     known = {field.name for field in fields(Recipe)}
     recipe = Recipe(**{name: value for name, value in shipped.recipe_.items() if name in known})
     sample = Sample(given.train.flatten(1).float(), given.train_labels, (28, 28))
-    found = {"NBR": Rival(shipped.as_module(), proof(shipped))}
+    raw = shipped.as_module(raw=True)
+    found = {"NBR": Rival(shipped.as_module(), proof(shipped), raw)}
     for name, each in combined(sample, shipped.bodies_, recipe).items():
-        found[name] = Rival(each.module(), each.proved)
-    return found
+        found[name] = Rival(each.module(), each.proved, raw)
+    return {name: found[name] for name in chosen(only, found)}
 
 
 def _itself(values: Tensor) -> Tensor:

@@ -10,6 +10,8 @@ from nbr.robustness.target import Target, distance
 
 SEARCHES = 6  # of the weight of the margin
 CONFIDENCE = 1e-6
+TRANSFER = 100  # steps on the surrogate
+STRETCHES = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0)  # of the change that breaks the surrogate
 
 
 class Descent(Attack):
@@ -50,16 +52,16 @@ class Descent(Attack):
 class SeededCarliniWagner(Attack):
     """Carlini and Wagner's search from a starting point that already loses the label, the paper's seeded CW.
 
-    It minimises |x' - x|^2 + c max(margin, 0) for several c, and is never worse than its start. Unlike the original it
-    does not write x' as a tanh: starting points have many pixels at 0 or 1, where a tanh would hold them.
+    The start is the given one, or what breaks the target's surrogate if that is nearer: a transfer attack. It minimises
+    |x' - x|^2 + c max(margin, 0) for several c, and is never worse than its start. Unlike the original it does not
+    write x' as a tanh: starting points have many pixels at 0 or 1, where a tanh would hold them.
     """
 
     name, knows, needs_starts = "SCW", "gradients", True
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
-        images, starts = attempt.images, attempt.starts
-        assert starts is not None
-        best, nearest = starts.clone(), distance(starts, images)
+        images = attempt.images
+        best, nearest = _started(target, attempt)
         low, high = torch.zeros_like(nearest), torch.full_like(nearest, torch.inf)
         weight = torch.ones_like(nearest)
         for _ in range(SEARCHES):
@@ -83,6 +85,23 @@ class SeededCarliniWagner(Attack):
             low = torch.where(succeeded, low, torch.maximum(low, weight))
             weight = torch.where(high.isinf(), weight * 10, (low + high) / 2)
         return best.detach()
+
+
+def _started(target: Target, attempt: Attempt) -> tuple[Tensor, Tensor]:
+    """The nearer of the given starting point and the transferred one that loses the label, and its distance."""
+    images, best = attempt.images, attempt.starts
+    assert best is not None
+    nearest = distance(best, images)
+    if target.surrogate is None:
+        return best.clone(), nearest
+    other = Target(target.surrogate, target.low, target.high)
+    aim = Descent().propose(other, attempt, TRANSFER)
+    for stretch in STRETCHES:
+        tried = target.clip(images + stretch * (aim - images))
+        far = distance(tried, images)
+        gained = target.lost(tried, attempt.labels) & (far < nearest)
+        nearest, best = torch.where(gained, far, nearest), torch.where(_like(gained, best), tried, best)
+    return best.clone(), nearest
 
 
 def _like(values: Tensor, images: Tensor) -> Tensor:

@@ -48,12 +48,12 @@ class DecoupledDirection(Attack):
 
 
 class CarliniWagner(Attack):
-    """Carlini and Wagner's search for the smallest change."""
+    """Carlini and Wagner's search for the smallest change: nine weights, each up to so many steps while it gains."""
 
     name, knows = "CW", "gradients"
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
-        found = foolbox.attacks.L2CarliniWagnerAttack(steps=steps, abort_early=False)
+        found = foolbox.attacks.L2CarliniWagnerAttack(steps=steps)
         _, inputs, _ = found(_model(target), attempt.images, attempt.labels, epsilons=None)
         return _tensor(inputs)
 

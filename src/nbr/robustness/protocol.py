@@ -1,17 +1,19 @@
 """How robustness is measured: the proof first, then attacks, every verdict kept per image on disk.
 
 An image that is wrong from the start needs no attack, nor does one whose label is proved to stay. Attacks come in order
-of their cost. Results are written after each batch, so that a run that was stopped goes on, may be extended by more
-attacks or steps, and never repeats work.
+of their cost, and each in stages of more and more steps: an image leaves an attack as soon as it is broken. Results are
+written after each batch, so that a run that was stopped goes on, may be extended by more attacks or steps, and never
+repeats work.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,9 +24,26 @@ from nbr.robustness.attacks import Attempt, attack
 from nbr.robustness.target import Target
 
 BATCH = 50
-BUDGETS: dict[str, dict[str, int]] = {
-    "quick": {"PGD": 50, "DDN": 100, "margin": 60, "Square": 300, "CW": 60, "SCW": 240, "BA": 1000},
-    "paper": {"PGD": 100, "DDN": 1000, "margin": 500, "Square": 5000, "CW": 10000, "SCW": 10000, "BA": 50000},
+Stages = tuple[int, ...]  # steps, more in each stage; the stages of a small budget begin those of a larger one
+BUDGETS: dict[str, dict[str, Stages]] = {
+    "quick": {
+        "PGD": (50,),
+        "DDN": (100,),
+        "margin": (60,),
+        "Square": (300,),
+        "CW": (60,),
+        "SCW": (240,),
+        "BA": (1000,),
+    },
+    "paper": {
+        "PGD": (50, 100),
+        "DDN": (100, 1000),
+        "margin": (60, 500),
+        "Square": (300, 5000),
+        "CW": (60, 600, 10000),
+        "SCW": (240, 2400, 10000),
+        "BA": (1000, 10000, 50000),
+    },
 }
 Watcher = Callable[[str, int, int, float], None]  # an attack, images done, of how many, seconds left
 
@@ -44,24 +63,29 @@ class Subject:
         return ~self.target.lost(self.images, self.labels)
 
     def fingerprint(self) -> str:
-        """Tells one subject from another: by its images and by what the classifier says of them."""
+        """Tells one subject from another: by its images and by what the classifier says of some, up to rounding."""
+        modules = [self.target.module] + ([] if self.target.surrogate is None else [self.target.surrogate])
         with torch.no_grad():
-            logits = self.target.logits(self.images[:64])
-        parts = (self.images, self.labels, self.radius, self.starts, logits)
+            said = [(1e6 * module(self.images[:64])).round() for module in modules]
         digest = hashlib.sha256()
-        for part in parts:
+        for part in (self.images, self.labels, self.starts, *said):
             digest.update(part.contiguous().numpy().tobytes())
         return digest.hexdigest()
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Distances found by each attack, infinite where it failed, not a number where it was not run."""
+    """Distances found by each attack, infinite where it failed, not a number where it was not run.
+
+    `first` are those after the first stage of each attack, `audited` the images that were attacked though proved.
+    """
 
     epsilon: float
     right: Tensor
     radius: Tensor
     distance: Mapping[str, Tensor]
+    first: Mapping[str, Tensor]
+    audited: Tensor
 
     @property
     def natural(self) -> float:
@@ -73,28 +97,36 @@ class Measured:
 
     def left_by(self, name: str) -> float:
         """Accuracy under one attack."""
-        return float((self.right & ~(self.distance[name] <= self.epsilon)).double().mean())
+        return self._left({name: self.distance[name]})
 
     @property
     def attacked(self) -> float:
         """Accuracy under the worst attack for each image."""
-        return float((self.right & ~self.broken).double().mean())
+        return self._left(self.distance)
+
+    @property
+    def attacked_at_first(self) -> float:
+        """The same after the first stage of each attack."""
+        return self._left(self.first)
 
     @property
     def broken(self) -> Tensor:
-        found = torch.zeros(len(self.right), dtype=torch.bool)
-        for far in self.distance.values():
-            found |= far <= self.epsilon
-        return found
+        return _nearest(self.distance) <= self.epsilon
 
     @property
     def nearest(self) -> Tensor:
         """The smallest distance that any attack found; 0 for images that are wrong from the start."""
-        stacked = torch.stack([far.nan_to_num(nan=torch.inf) for far in self.distance.values()])
-        return torch.where(self.right, stacked.amin(dim=0), 0.0)
+        return torch.where(self.right, _nearest(self.distance), 0.0)
+
+    def _left(self, distance: Mapping[str, Tensor]) -> float:
+        return float((self.right & ~(_nearest(distance) <= self.epsilon)).double().mean())
 
 
-def steps_of(budget: str, names: list[str] | None) -> dict[str, int]:
+def _nearest(distance: Mapping[str, Tensor]) -> Tensor:
+    return torch.stack([far.nan_to_num(nan=torch.inf, posinf=torch.inf) for far in distance.values()]).amin(dim=0)
+
+
+def steps_of(budget: str, names: list[str] | None) -> dict[str, Stages]:
     """The attacks to run and their steps."""
     if budget not in BUDGETS:
         raise NbrError(f"unknown budget {budget!r}" + suggest(budget, BUDGETS))
@@ -107,42 +139,70 @@ def steps_of(budget: str, names: list[str] | None) -> dict[str, int]:
 
 def measure(
     subject: Subject,
-    steps: Mapping[str, int],
+    steps: Mapping[str, Stages],
     epsilon: float,
     folder: Path,
     watch: Watcher = lambda *told: None,
     *,
     skip_proved: bool = True,
     skip_broken: bool = True,
+    everywhere: Collection[str] = (),
+    audit: int = 0,
     seed: int = 0,
 ) -> Measured:
     """Run the attacks that have not been run yet.
 
     With `skip_broken` an image that one attack has broken within epsilon is spared the dearer ones: the worst case is
-    the same, but figures for single attacks then are of the images that were left to them.
+    the same, but figures for single attacks then are of the images that were left to them. Attacks named in
+    `everywhere` begin on proved images too, and `audit` proved ones, drawn at random, are attacked with everything.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    right, mark = subject.right, subject.fingerprint()
-    found: dict[str, Tensor] = {}
-    open_images = right & ~(subject.radius > epsilon) if skip_proved else right.clone()
-    for name, count in steps.items():
-        run = {"subject": mark, "attack": name, "steps": count, "epsilon": epsilon, "seed": seed}
-        path = folder / f"{name}-{count}.safetensors"
-        known = checkpoints.restore(path, run)
-        far = torch.full((len(right),), torch.nan, dtype=torch.float64) if known is None else known[1]["distance"]
-        waiting = (open_images & far.isnan()).nonzero()[:, 0]
-        began, done = time.monotonic(), 0
-        for rows in waiting.split(BATCH) if len(waiting) else ():
-            attempt = Attempt(subject.images[rows], subject.labels[rows], subject.starts[rows], epsilon, seed)
-            far[rows] = attack(name).run(subject.target, attempt, count).distance
-            checkpoints.save(path, run, {}, {"distance": far})
-            done += len(rows)
-            left = (time.monotonic() - began) / done * (len(waiting) - done)
-            watch(name, done, len(waiting), left)
-        found[name] = far
+    run = {"subject": subject.fingerprint(), "epsilon": epsilon, "seed": seed}
+    right = subject.right
+    proved = right & (subject.radius > epsilon)
+    audited = _some(proved, audit, seed)
+    open_images = (right & ~proved) | audited if skip_proved else right.clone()
+    first: dict[str, Tensor] = {}
+    distance: dict[str, Tensor] = {}
+    for name, stages in steps.items():
+        waiting = right if name in everywhere else open_images
+        far = torch.full((len(right),), torch.nan, dtype=torch.float64)
+        for count in stages:
+            found = _stage(subject, name, count, waiting, run, folder, watch)
+            far = torch.fmin(far, found)
+            first.setdefault(name, far)
+            waiting = open_images & ~(far <= epsilon)
+        distance[name] = far
         if skip_broken:
-            open_images &= ~(far <= epsilon)
-    return Measured(epsilon, right, subject.radius, found)
+            open_images = open_images & ~(far <= epsilon)
+    return Measured(epsilon, right, subject.radius, distance, first, audited)
+
+
+def _stage(
+    subject: Subject, name: str, steps: int, wanted: Tensor, run: dict[str, Any], folder: Path, watch: Watcher
+) -> Tensor:
+    """Distances by one attack for the wanted images, from disk as far as they are there."""
+    path, run = folder / f"{name}-{steps}.safetensors", {**run, "attack": name, "steps": steps}
+    known = checkpoints.restore(path, run)
+    far = torch.full((len(wanted),), torch.nan, dtype=torch.float64) if known is None else known[1]["distance"]
+    waiting = (wanted & far.isnan()).nonzero()[:, 0]
+    began, done = time.monotonic(), 0
+    for rows in waiting.split(BATCH) if len(waiting) else ():
+        attempt = Attempt(subject.images[rows], subject.labels[rows], subject.starts[rows], run["epsilon"], run["seed"])
+        far[rows] = attack(name).run(subject.target, attempt, steps).distance
+        checkpoints.save(path, run, {}, {"distance": far})
+        done += len(rows)
+        left = (time.monotonic() - began) / done * (len(waiting) - done)
+        watch(f"{name} {steps}", done, len(waiting), left)
+    return torch.where(wanted, far, torch.nan)
+
+
+def _some(among: Tensor, count: int, seed: int) -> Tensor:
+    """At most so many of the marked, drawn at random."""
+    order = torch.rand(len(among), generator=torch.Generator().manual_seed(seed)).masked_fill(~among, 2.0).argsort()
+    chosen = torch.zeros_like(among)
+    chosen[order[:count]] = True
+    return chosen & among
 
 
 def nearest_others(images: Tensor, labels: Tensor, train: Tensor, train_labels: Tensor, target: Target) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,11 +11,16 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Target:
-    """A module from inputs (n, ...) to logits (n, labels); nothing of it is clamped or hidden."""
+    """A module from inputs (n, ...) to logits (n, labels); nothing of it is clamped or hidden.
+
+    A surrogate is another module that decides much alike but may have better gradients, such as the raw scores of
+    rules; what breaks it is tried on the target.
+    """
 
     module: nn.Module
     low: float = 0.0
     high: float = 1.0
+    surrogate: nn.Module | None = None
 
     def logits(self, inputs: Tensor) -> Tensor:
         found: Tensor = self.module(inputs)
@@ -39,6 +45,18 @@ class Target:
 
     def clip(self, inputs: Tensor) -> Tensor:
         return inputs.clamp(self.low, self.high)
+
+
+class Cut(nn.Module):
+    """A classifier of many labels as one of a few: their logits alone, as the paper does with ten labels."""
+
+    def __init__(self, module: nn.Module, labels: Sequence[int]) -> None:
+        super().__init__()
+        self.module, self.labels = module, list(labels)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        logits: Tensor = self.module(inputs)
+        return logits[:, self.labels]
 
 
 def distance(first: Tensor, second: Tensor) -> Tensor:

@@ -1,11 +1,11 @@
-"""Curves of proved accuracy, with their 95% bands, as an SVG that needs nothing else."""
+"""Curves of accuracy against the size of changes, with their 95% bands, as an SVG that needs nothing else."""
 
 from __future__ import annotations
 
 import math
 
 WIDE, HIGH, LEFT, BELOW = 640, 360, 50, 46
-COLOURS = ["#1b6ca8", "#d1495b", "#3f7d20", "#8d6a9f"]
+COLOURS = ["#1b6ca8", "#d1495b", "#3f7d20", "#8d6a9f", "#e0a100", "#12908e", "#7a4b2a", "#d66ba0", "#666666", "#111111"]
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:
@@ -17,7 +17,7 @@ def wilson(share: float, count: int) -> tuple[float, float]:
 
 
 def picture(title: str, radii: list[float], rows: dict[str, list[float]], count: int) -> str:
-    """One line for each classifier: the share of images proved at each radius."""
+    """One line for each classifier: the share of images at each radius."""
     across, up = WIDE - LEFT - 20, HIGH - BELOW - 40
     furthest = max(radii)
 
@@ -42,11 +42,10 @@ def picture(title: str, radii: list[float], rows: dict[str, list[float]], count:
         line = " ".join(at(r, share) for r, share in zip(radii, shares, strict=True))
         dash = ' stroke-dasharray="6 3"' if number else ""
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
-        y = 60 + 18 * number
-        parts.append(
-            f'<line x1="{WIDE - 210}" x2="{WIDE - 185}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="2"{dash}/>'
-        )
-        parts.append(f'<text x="{WIDE - 178}" y="{y + 4}">{name}</text>')
+        level = 60 + 18 * number
+        place = f'x1="{WIDE - 210}" x2="{WIDE - 185}" y1="{level}" y2="{level}"'
+        parts.append(f'<line {place} stroke="{colour}" stroke-width="2"{dash}/>')
+        parts.append(f'<text x="{WIDE - 178}" y="{level + 4}">{name}</text>')
     body = "".join(parts)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {HIGH}" font-family="sans-serif" font-size="12">'
