@@ -101,6 +101,15 @@ def test_what_breaks_a_surrogate_is_tried_on_the_target() -> None:
     assert bool((helped.distance < alone.distance).all())
 
 
+@pytest.mark.parametrize("name", ["PGD", "DDN", "margin", "CW"])
+def test_raw_scores_help_where_the_margin_saturates(name: str) -> None:
+    model = Masked()
+    attempt, exact = linear_attempt(model, epsilon=0.6)
+    assert bool(attack(name).run(Target(model), attempt, STEPS[name]).distance.isinf().any())
+    helped = attack(name).run(Target(model, raw=Linear()), attempt, STEPS[name])
+    assert bool((helped.distance <= 1.01 * exact.clamp(min=0.6 if name == "PGD" else 0)).all())
+
+
 def test_seeded_cw_is_at_least_as_good_as_plain_cw() -> None:
     model = Nearest()
     generator = torch.Generator().manual_seed(4)

@@ -77,8 +77,8 @@ def test_an_image_leaves_an_attack_as_soon_as_it_is_broken(tmp_path: Path) -> No
     left = int((once.right & ~(told.radius > 0.1) & ~once.broken).sum())
     assert left > 0
     assert set(seen) == {("Square 400", left)}  # the first stage is on disk, the second has only what is left
-    torch.testing.assert_close(more.first["Square"], once.distance["Square"], equal_nan=True)
-    assert more.attacked < more.attacked_at_first == once.attacked
+    torch.testing.assert_close(more.before["Square"], once.distance["Square"], equal_nan=True)
+    assert more.attacked < more.attacked_before == once.attacked
 
 
 def test_proved_images_may_be_attacked_all_the_same(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def _subject(model: str, data: str, images: int | None, seed: int) -> Subject:
             raise NbrError(f"there are {len(Z)} test images, so --images is 1 to {len(Z)}")
         chosen = torch.randperm(len(Z), generator=torch.Generator().manual_seed(seed))[:images].sort().values.numpy()
         Z, z = Z[chosen], z[chosen]
-    raw = classifier.as_module(raw=True) if isinstance(classifier, RobustClassifier) else None
-    target = Target(classifier.as_module(), 0.0, 1.0, raw)
+    raw = classifier.raw_module() if isinstance(classifier, RobustClassifier) else None
+    target = Target(classifier.as_module(), 0.0, 1.0, raw, raw)
     tested, truth = torch.from_numpy(Z), torch.from_numpy((z == classes[1]).astype("int64"))
     train, known = torch.from_numpy(X), torch.from_numpy((y == classes[1]).astype("int64"))
     radius = torch.from_numpy(classifier.certified_radius(Z))

@@ -29,9 +29,7 @@ def table1(seeds: int, output: Path, as_json: bool) -> str:
     return json.dumps(_plain(runs, output)) if as_json else _shown(runs, output)
 
 
-def attacked(
-    table: str, budget: str, images: int | None, only: list[str], folder: Path, output: Path, as_json: bool
-) -> str:
+def attacked(table: str, budget: str, images: int, only: list[str], folder: Path, output: Path, as_json: bool) -> str:
     """Tables 2 and 3: classifiers under attack."""
     from nbr.paper import gallery, report2, table2, table3
     from nbr.robustness.oracle import oracle_radii
@@ -52,7 +50,7 @@ def attacked(
     pictures = [report2.curves(found), gallery.picture(given.test[rows], near)]
     words = report2.oracle(oracle_radii(given.train, given.train_labels))
     plain = {
-        "command": f"nbr reproduce {table} --budget {budget}" + (f" --images {images}" if images else ""),
+        "command": f"nbr reproduce {table} --budget {budget} --images {images}",
         "budget": budget,
         "steps": steps,
         "seed": SEED,

@@ -112,7 +112,7 @@ class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type:
 
     def as_module(self) -> nn.Module:
         """From inputs to two logits as a torch module, with gradients: for those who want to attack it."""
-        return _Logits(self.network_)
+        return _Logits(self.network_.requires_grad_(False))  # gradients of inputs are wanted alone
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the trained classifier to a .nbr file, which `nbr.load` reads."""

@@ -19,7 +19,7 @@ class Recipe:
     epsilon: float = 2.0  # the radius to be robust at
     networks: int = 7  # for each label
     width: int = 384  # of the layers that all networks share
-    depth: int = 4  # how many these are
+    depth: int = 5  # how many these are
     head: int = 64  # width of the layer that each network has of its own
     epochs: int = 120
     batch: int = 256

@@ -44,7 +44,7 @@ class RobustClassifier(Pictures, Judgements):
         *,
         networks: int = 7,
         width: int = 384,
-        depth: int = 4,
+        depth: int = 5,
         head: int = 64,
         epochs: int = 120,
         batch_size: int = 256,
@@ -134,13 +134,15 @@ class RobustClassifier(Pictures, Judgements):
 
         save(self, path)
 
-    def as_module(self, *, raw: bool = False) -> nn.Module:
-        """From inputs to log Pl of both labels as a torch module, with gradients: for those who want to attack it.
+    def as_module(self) -> nn.Module:
+        """From inputs to log Pl of both labels as a torch module, with gradients: for those who want to attack it."""
+        self._bodies().networks.requires_grad_(False)  # gradients of inputs are wanted alone
+        return _Logits(self)
 
-        With `raw` the largest score G_i of each label's rules stands in its place: much the same decisions without
-        sigmoids and logarithms.
-        """
-        return _Raw(self) if raw else _Logits(self)
+    def raw_module(self) -> nn.Module:
+        """From inputs to the largest score G_i of each label's rules: similar decisions, without sigmoids and logs."""
+        self._bodies().networks.requires_grad_(False)
+        return _Raw(self)
 
     def _told(self, points: Tensor) -> Tensor:
         with torch.no_grad():

@@ -87,10 +87,10 @@ def classifiers(given: Data, only: Sequence[str]) -> dict[str, Rival]:
     known = {field.name for field in fields(Recipe)}
     recipe = Recipe(**{name: value for name, value in shipped.recipe_.items() if name in known})
     sample = Sample(given.train.flatten(1).float(), given.train_labels, (28, 28))
-    raw = shipped.as_module(raw=True)
-    found = {"NBR": Rival(shipped.as_module(), proof(shipped), raw)}
+    raw = shipped.raw_module()
+    found = {"NBR": Rival(shipped.as_module(), proof(shipped), raw, raw)}
     for name, each in combined(sample, shipped.bodies_, recipe).items():
-        found[name] = Rival(each.module(), each.proved, raw)
+        found[name] = Rival(each.module(), each.proved, raw, raw)
     return {name: found[name] for name in chosen(only, found)}
 
 

@@ -16,6 +16,7 @@ from nbr.errors import NbrError, suggest
 from nbr.robustness.target import Target, distance
 
 HALVINGS = 20
+STRETCHES = (1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,30 @@ class Attack(ABC):
         torch.manual_seed(attempt.seed)  # foolbox draws from the global generator
         if attempt.starts is None and self.needs_starts:
             raise NbrError(f"the attack {self.name} needs starting points that lose the label")
-        inputs = target.clip(self.propose(target, attempt, steps).detach())
-        return judged(target, attempt, drawn_in(target, attempt, inputs))
+        found = self._finished(target, attempt, self.propose(target, attempt, steps))
+        if target.raw is None or self.knows != "gradients" or self.needs_starts:
+            return found
+        view = Target(target.raw, target.low, target.high)
+        return found.better(
+            self._finished(target, attempt, stretched(target, attempt, self.propose(view, attempt, steps)))
+        )
+
+    def _finished(self, target: Target, attempt: Attempt, inputs: Tensor) -> Found:
+        return judged(target, attempt, drawn_in(target, attempt, target.clip(inputs.detach())))
 
     needs_starts = False
+
+
+def stretched(target: Target, attempt: Attempt, inputs: Tensor) -> Tensor:
+    """Changes that were found on another module, made longer until the label is lost here too."""
+    away, found = inputs - attempt.images, inputs.clone()
+    kept = ~target.lost(inputs, attempt.labels)
+    for factor in STRETCHES:
+        tried = target.clip(attempt.images + factor * away)
+        lost = kept & target.lost(tried, attempt.labels)
+        found = torch.where(lost.view(-1, *[1] * (inputs.dim() - 1)), tried, found)
+        kept &= ~lost
+    return found
 
 
 def drawn_in(target: Target, attempt: Attempt, inputs: Tensor) -> Tensor:

@@ -5,26 +5,27 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nbr.robustness.attacks import Attack, Attempt
+from nbr.robustness.attacks import Attack, Attempt, stretched
 from nbr.robustness.target import Target, distance
 
+LONGEST = 0.25  # of epsilon: a step of the descent
 SEARCHES = 6  # of the weight of the margin
 CONFIDENCE = 1e-6
 TRANSFER = 100  # steps on the surrogate
-STRETCHES = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0)  # of the change that breaks the surrogate
 
 
 class Descent(Attack):
     """Steps down the margin that shrink, and back to the nearest point of the boundary seen.
 
-    A step along the gradient is as long as a linear margin would need; past the boundary it turns back towards the
-    image. The margin is never squashed, so nothing saturates.
+    A step goes as far as a linear margin would need, but not further than a part of epsilon: where a margin flattens
+    out, its gradient promises too much. Past the boundary it goes to the nearest point to the image on the linearised
+    boundary, half way. The margin is never squashed, so nothing saturates.
     """
 
     name, knows = "margin", "gradients"
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
-        images = attempt.images
+        images, longest = attempt.images, attempt.epsilon * LONGEST
         best, nearest = images.clone(), torch.full((len(images),), torch.inf, dtype=images.dtype)
         moved = images.clone()
         for step in range(steps):
@@ -37,14 +38,11 @@ class Descent(Attack):
                 nearest = torch.where(gained, far, nearest)
                 best = torch.where(_like(gained, best), moved, best)
                 steep = slope.flatten(1).norm(dim=1).clamp(min=1e-12)
+                down, ahead = slope / _like(steep, slope), (margin / steep).clamp(-longest, longest)
                 reach = 1.02 + 0.5 * (1 - step / steps)  # a little past the boundary, less and less
-                ahead = (margin.clamp(min=1e-9) * reach / steep**2).clamp(max=1e3)
-                onward = moved - _like(ahead, slope) * slope
-                # Past the boundary: the nearest point to the image on the linearised boundary.
-                away = moved - images
-                along = (slope * away).flatten(1).sum(dim=1)
-                share = (margin - along) / steep**2
-                back = images - _like(share * reach, slope) * slope
+                onward = moved - _like(ahead.clamp(min=1e-9) * reach, down) * down
+                along = (down * (moved - images)).flatten(1).sum(dim=1)
+                back = images - _like((ahead - along) * reach, down) * down
                 moved = target.clip(torch.where(_like(margin > 0, slope), onward, 0.5 * (back + moved)))
         return best
 
@@ -95,13 +93,10 @@ def _started(target: Target, attempt: Attempt) -> tuple[Tensor, Tensor]:
     if target.surrogate is None:
         return best.clone(), nearest
     other = Target(target.surrogate, target.low, target.high)
-    aim = Descent().propose(other, attempt, TRANSFER)
-    for stretch in STRETCHES:
-        tried = target.clip(images + stretch * (aim - images))
-        far = distance(tried, images)
-        gained = target.lost(tried, attempt.labels) & (far < nearest)
-        nearest, best = torch.where(gained, far, nearest), torch.where(_like(gained, best), tried, best)
-    return best.clone(), nearest
+    tried = stretched(target, attempt, target.clip(Descent().propose(other, attempt, TRANSFER)))
+    far = distance(tried, images)
+    gained = target.lost(tried, attempt.labels) & (far < nearest)
+    return torch.where(_like(gained, best), tried, best), torch.where(gained, far, nearest)
 
 
 def _like(values: Tensor, images: Tensor) -> Tensor:

@@ -53,7 +53,8 @@ class CarliniWagner(Attack):
     name, knows = "CW", "gradients"
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
-        found = foolbox.attacks.L2CarliniWagnerAttack(steps=steps)
+        stride = min(max(3 / steps, 0.01), 0.1)  # larger where steps are few
+        found = foolbox.attacks.L2CarliniWagnerAttack(steps=steps, stepsize=stride)
         _, inputs, _ = found(_model(target), attempt.images, attempt.labels, epsilons=None)
         return _tensor(inputs)
 

@@ -27,22 +27,22 @@ BATCH = 50
 Stages = tuple[int, ...]  # steps, more in each stage; the stages of a small budget begin those of a larger one
 BUDGETS: dict[str, dict[str, Stages]] = {
     "quick": {
-        "PGD": (50,),
+        "PGD": (10, 50),
         "DDN": (100,),
         "margin": (60,),
-        "Square": (300,),
-        "CW": (60,),
-        "SCW": (240,),
-        "BA": (1000,),
+        "Square": (100, 300),
+        "CW": (10, 60),
+        "SCW": (60, 240),
+        "BA": (100, 1000),
     },
     "paper": {
-        "PGD": (50, 100),
+        "PGD": (10, 50, 100),
         "DDN": (100, 1000),
         "margin": (60, 500),
-        "Square": (300, 5000),
-        "CW": (60, 600, 10000),
-        "SCW": (240, 2400, 10000),
-        "BA": (1000, 10000, 50000),
+        "Square": (100, 300, 5000),
+        "CW": (10, 60, 600, 10000),
+        "SCW": (60, 240, 2400, 10000),
+        "BA": (100, 1000, 10000, 50000),
     },
 }
 Watcher = Callable[[str, int, int, float], None]  # an attack, images done, of how many, seconds left
@@ -64,9 +64,9 @@ class Subject:
 
     def fingerprint(self) -> str:
         """Tells one subject from another: by its images and by what the classifier says of some, up to rounding."""
-        modules = [self.target.module] + ([] if self.target.surrogate is None else [self.target.surrogate])
+        modules = [self.target.module, self.target.raw, self.target.surrogate]
         with torch.no_grad():
-            said = [(1e6 * module(self.images[:64])).round() for module in modules]
+            said = [(1e6 * module(self.images[:64])).round() for module in modules if module is not None]
         digest = hashlib.sha256()
         for part in (self.images, self.labels, self.starts, *said):
             digest.update(part.contiguous().numpy().tobytes())
@@ -77,14 +77,14 @@ class Subject:
 class Measured:
     """Distances found by each attack, infinite where it failed, not a number where it was not run.
 
-    `first` are those after the first stage of each attack, `audited` the images that were attacked though proved.
+    `before` are those before the last stage of each attack, `audited` the images that were attacked though proved.
     """
 
     epsilon: float
     right: Tensor
     radius: Tensor
     distance: Mapping[str, Tensor]
-    first: Mapping[str, Tensor]
+    before: Mapping[str, Tensor]
     audited: Tensor
 
     @property
@@ -105,9 +105,9 @@ class Measured:
         return self._left(self.distance)
 
     @property
-    def attacked_at_first(self) -> float:
-        """The same after the first stage of each attack."""
-        return self._left(self.first)
+    def attacked_before(self) -> float:
+        """The same before the last stage of each attack."""
+        return self._left(self.before)
 
     @property
     def broken(self) -> Tensor:
@@ -162,20 +162,19 @@ def measure(
     proved = right & (subject.radius > epsilon)
     audited = _some(proved, audit, seed)
     open_images = (right & ~proved) | audited if skip_proved else right.clone()
-    first: dict[str, Tensor] = {}
+    before: dict[str, Tensor] = {}
     distance: dict[str, Tensor] = {}
     for name, stages in steps.items():
         waiting = right if name in everywhere else open_images
         far = torch.full((len(right),), torch.nan, dtype=torch.float64)
         for count in stages:
-            found = _stage(subject, name, count, waiting, run, folder, watch)
-            far = torch.fmin(far, found)
-            first.setdefault(name, far)
+            before[name] = far
+            far = torch.fmin(far, _stage(subject, name, count, waiting, run, folder, watch))
             waiting = open_images & ~(far <= epsilon)
         distance[name] = far
         if skip_broken:
             open_images = open_images & ~(far <= epsilon)
-    return Measured(epsilon, right, subject.radius, distance, first, audited)
+    return Measured(epsilon, right, subject.radius, distance, before, audited)
 
 
 def _stage(

@@ -13,13 +13,14 @@ from torch import Tensor, nn
 class Target:
     """A module from inputs (n, ...) to logits (n, labels); nothing of it is clamped or hidden.
 
-    A surrogate is another module that decides much alike but may have better gradients, such as the raw scores of
-    rules; what breaks it is tried on the target.
+    `raw` decides much alike without what saturates, such as the bare scores of rules: attacks that follow gradients go
+    down both. `surrogate` is any classifier of the same task: seeded CW starts from what breaks it.
     """
 
     module: nn.Module
     low: float = 0.0
     high: float = 1.0
+    raw: nn.Module | None = None
     surrogate: nn.Module | None = None
 
     def logits(self, inputs: Tensor) -> Tensor:
