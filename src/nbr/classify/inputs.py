@@ -82,8 +82,8 @@ class _Line:
     def __call__(self, stage: str, done: int, of: int) -> None:
         began, first = self.began.setdefault(stage, (time.monotonic(), done))
         spent = time.monotonic() - began
-        left = spent / (done - first) * (of - done) if done > first else 0.0
+        left = f", about {spent / (done - first) * (of - done):.0f} s left" if done > first else ""
         end = "\n" if done == of or not sys.stderr.isatty() else ""
         start = "\r" if sys.stderr.isatty() else ""
         if sys.stderr.isatty() or done % 10 == 0 or done == of:
-            print(f"{start}{stage}: {done} of {of}, about {left:.0f} s left   ", end=end, file=sys.stderr, flush=True)
+            print(f"{start}{stage}: {done} of {of}{left}   ", end=end, file=sys.stderr, flush=True)

@@ -86,15 +86,15 @@ def curves(found: Mapping[str, Measured]) -> str:
 def text(told: Sequence[Mapping[str, Any]], checked: Checks) -> str:
     """The table for a terminal; the paper's figure in brackets."""
     head = _head(told)
-    lines = [f"{'':<22}" + "".join(f"{name:<14}" for name in head)]
+    lines = [f"{'':<24}" + "".join(f"{name:<14}" for name in head)]
     for row in told:
-        lines.append(f"{row['classifier']:<22}" + "".join(f"{cell:<14}" for cell in _cells(row)))
+        lines.append(f"{row['classifier']:<24}" + "".join(f"{cell:<14}" for cell in _cells(row)))
     lines += ["", f"in %, the paper's in brackets; {told[0]['images']:,} images; 95% intervals:"]
     for row in told:
         spans = "   ".join(
             f"{name} {_interval(row[name], row['images'])}" for name in ("natural", "attacked", "proved")
         )
-        lines.append(f"  {row['classifier']:<22}{spans}")
+        lines.append(f"  {row['classifier']:<24}{spans}")
     return "\n".join([*lines, "", *(f"{'yes' if held else 'NO '}  {words}" for words, held in checked)])
 
 

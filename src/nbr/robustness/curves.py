@@ -6,6 +6,7 @@ import math
 
 WIDE, HIGH, LEFT, BELOW = 640, 360, 50, 46
 COLOURS = ["#1b6ca8", "#d1495b", "#3f7d20", "#8d6a9f", "#e0a100", "#12908e", "#7a4b2a", "#d66ba0", "#666666", "#111111"]
+MOST_BANDS = 4  # more would hide each other
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:
@@ -35,10 +36,11 @@ def picture(title: str, radii: list[float], rows: dict[str, list[float]], count:
     parts.append(f'<text x="{LEFT + across / 2}" y="{HIGH - 8}" text-anchor="middle">L2 radius</text>')
     for number, (name, shares) in enumerate(rows.items()):
         colour = COLOURS[number % len(COLOURS)]
-        bands = [wilson(share, count) for share in shares]
-        outline = [at(r, low) for r, (low, _) in zip(radii, bands, strict=True)]
-        outline += [at(r, high) for r, (_, high) in reversed(list(zip(radii, bands, strict=True)))]
-        parts.append(f'<polygon points="{" ".join(outline)}" fill="{colour}" opacity="0.15"/>')
+        if len(rows) <= MOST_BANDS:
+            bands = [wilson(share, count) for share in shares]
+            outline = [at(r, low) for r, (low, _) in zip(radii, bands, strict=True)]
+            outline += [at(r, high) for r, (_, high) in reversed(list(zip(radii, bands, strict=True)))]
+            parts.append(f'<polygon points="{" ".join(outline)}" fill="{colour}" opacity="0.15"/>')
         line = " ".join(at(r, share) for r, share in zip(radii, shares, strict=True))
         dash = ' stroke-dasharray="6 3"' if number else ""
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')

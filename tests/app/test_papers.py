@@ -1,0 +1,53 @@
+"""`nbr reproduce table2` from end to end, on small pictures, small classifiers and few steps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+import nbr
+from nbr.app import papers
+from nbr.paper import table2
+from nbr.robustness import protocol
+from pictures import bars
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    (X, y), (Z, z) = bars(None, "train"), bars(None, "testing")
+    given = table2.Data(*(torch.from_numpy(part) for part in (X, y, Z[:16], z[:16])))
+    settings = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 32, "random_state": 0}
+    trained = nbr.RobustClassifier(2.0, box=(0, 1), **settings).fit(X, y)
+    raw, nearest = trained.raw_module(), table2.NearestNeighbour(given.train, given.train_labels)
+    rows = {
+        "nearest neighbour": table2.Rival(nearest, table2._nothing, raw),
+        "NBR": table2.Rival(trained.as_module(), table2.proof(trained), raw, raw),
+    }
+    monkeypatch.setattr(table2, "data", lambda images, seed: given)
+    monkeypatch.setattr(table2, "classifiers", lambda given, folder, only, say: rows)
+    few = {"PGD": (5,), "DDN": (10, 40), "margin": (20,), "Square": (20,), "CW": (10,), "SCW": (12,), "BA": (20,)}
+    monkeypatch.setitem(protocol.BUDGETS, "quick", few)
+
+
+def test_everything_is_written_and_true(small: None, tmp_path: Path) -> None:
+    def run(as_json: bool) -> str:
+        return papers.attacked("table2", "quick", 16, [], tmp_path / "kept", tmp_path / "t.html", as_json)
+
+    told = json.loads(run(True))
+    page = (tmp_path / "t.html").read_text()
+    assert page.count("<svg") == 2
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert [row["classifier"] for row in told["rows"]] == ["nearest neighbour", "NBR"]
+    for row in told["rows"]:
+        assert row["proved"] <= row["attacked"] <= min(row["left_by"].values()) <= row["natural"]
+        assert set(row["left_by"]) == set(protocol.BUDGETS["quick"])
+    assert told["rows"][1]["proved_but_attacked"] > 0
+    assert told["checks"]["no image was broken within its proved radius"] is True
+    assert json.loads((tmp_path / "t.json").read_text()) == told
+    assert len((tmp_path / "t.csv").read_text().splitlines()) == 3
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.safetensors")}
+    assert "NBR" in run(False)
+    assert {path: path.stat().st_mtime_ns for path in before} == before  # nothing was attacked again
