@@ -62,6 +62,10 @@ def checks(found: Mapping[str, Measured]) -> Checks:
         if white and black:
             weaker.append(min(white) <= min(black))
     told.append(("attacks without gradients are weaker than the best with them", all(weaker)))
+    seeded = [each for each in found.values() if {"CW", "SCW"} <= set(each.distance)]
+    if seeded:
+        stronger = all(each.left_by("SCW") <= each.left_by("CW") for each in seeded)
+        told.append(("seeded CW breaks at least as many images as CW", stronger))
     reached = all(bool(each.nearest.isfinite().all()) for each in found.values())
     told.append(("success rises with the length of changes until every image is broken", reached))
     gained = max(each.attacked_before - each.attacked for each in found.values())

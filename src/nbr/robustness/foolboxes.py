@@ -48,13 +48,16 @@ class DecoupledDirection(Attack):
 
 
 class CarliniWagner(Attack):
-    """Carlini and Wagner's search for the smallest change: nine weights, each up to so many steps while it gains."""
+    """Carlini and Wagner's search for the smallest change: several weights, each up to so many steps while it gains.
+
+    With few steps these are longer, and the search begins with a weight at which the label counts.
+    """
 
     name, knows = "CW", "gradients"
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
-        stride = min(max(3 / steps, 0.01), 0.1)  # larger where steps are few
-        found = foolbox.attacks.L2CarliniWagnerAttack(steps=steps, stepsize=stride)
+        usual = {} if steps >= 1000 else {"stepsize": 15 / (steps + 30), "binary_search_steps": 4, "initial_const": 1.0}
+        found = foolbox.attacks.L2CarliniWagnerAttack(steps=steps, **usual)
         _, inputs, _ = found(_model(target), attempt.images, attempt.labels, epsilons=None)
         return _tensor(inputs)
 
