@@ -32,7 +32,7 @@ def experts(sample: Sample, recipe: Recipe, watch: Watcher, path: Path | None = 
     beta, sharp = recipe.beta * recipe.epsilon, recipe.sharpness / recipe.epsilon
 
     def loss_of_epoch(epoch: int) -> Loss:
-        early = epoch < recipe.settled * recipe.epochs
+        early, weight = not recipe.is_settled(epoch), recipe.weight_of_right(epoch)
         taken = torch.ones(len(owner))
         if recipe.memories and not early:
             taken = (_best(descent.scores(), sample.side)[0] >= recipe.gamma * recipe.epsilon).float()
@@ -43,7 +43,7 @@ def experts(sample: Sample, recipe: Recipe, watch: Watcher, path: Path | None = 
                 own = scores.gather(0, owner[None, rows])[0]
             pulled = softplus(-sharp * (own - beta)) * taken[rows]
             robust = (pulled + softplus(sharp * (other + beta))) / 2
-            return (robust + recipe.plain * rightness((own - other) / 2, recipe)).mean() / sharp
+            return (robust + weight * rightness((own - other) / 2, recipe)).mean() / sharp
 
         return loss
 

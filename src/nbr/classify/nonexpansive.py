@@ -73,11 +73,13 @@ class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type:
         sign = 2.0 * sample.side.float() - 1
         beta, sharp = recipe.beta * recipe.epsilon, recipe.sharpness / recipe.epsilon
 
-        def loss(scores: Tensor, rows: Tensor) -> Tensor:
-            margin = scores[0] * sign[rows]
-            return (softplus(-sharp * (margin - beta)) + recipe.plain * rightness(margin, recipe)).mean() / sharp
-
         def loss_of_epoch(epoch: int) -> Loss:
+            weight = recipe.weight_of_right(epoch)
+
+            def loss(scores: Tensor, rows: Tensor) -> Tensor:
+                margin = scores[0] * sign[rows]
+                return (softplus(-sharp * (margin - beta)) + weight * rightness(margin, recipe)).mean() / sharp
+
             return loss
 
         descent = Descent(sample, recipe, list(self.widths), 1, 0, path)

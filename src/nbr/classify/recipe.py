@@ -26,14 +26,22 @@ class Recipe:
     rate: float = 0.1
     beta: float = 1.1  # times epsilon: what the first step lowers and raises scores by
     plain: float = 0.15  # weight of being right at all in the first step
+    late: float = 3.0  # times plain, once settled
     shift: float = 0.5  # times epsilon: the same in the second step
     sharpness: float = 8.0  # divided by epsilon: s of the first step
     gamma: float = 0.0  # times epsilon: what the best network must reach, or the example is memorised
-    settled: float = 0.9  # share of the first step after which examples may be left to memory
+    settled: float = 0.9  # share of the first step after which being right counts more, and memory may take examples
     augment: float = 0.5  # strength of changes to pictures
     omega: float = 0.5  # weight of the unmoved cross-entropy in the third step
     memories: bool = True
     seed: int = 0
+
+    def weight_of_right(self, epoch: int) -> float:
+        """The weight of being right at all in an epoch of the first step."""
+        return self.plain * (self.late if self.is_settled(epoch) else 1.0)
+
+    def is_settled(self, epoch: int) -> bool:
+        return epoch >= self.settled * self.epochs
 
 
 Watcher = Callable[[str, int, int], None]  # a stage, and how far it is

@@ -8,7 +8,7 @@ around images, which intervals take through the network (Gowal and others, 2018)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -81,12 +81,13 @@ def train(name: str, images: Tensor, labels: Tensor, seed: int = 0, watch: Watch
 
 
 def _loss(network: Small, images: Tensor, labels: Tensor, setting: Setting, share: float) -> Tensor:
+    """The size of changes grows from 0 during the first half: from the start it would leave nothing to learn from."""
+    size = setting.size * min(1.0, 2 * share)
     if setting.proved:
-        size = setting.size * min(1.0, 2 * share)  # grown during the first half
         worst = worst_logits(network, images, labels, size)
         return 0.5 * cross_entropy(network(images), labels) + 0.5 * cross_entropy(worst, labels)
-    if setting.norm is not None:
-        images = _attacked(network, images, labels, setting)
+    if setting.norm is not None and size:
+        images = _attacked(network, images, labels, replace(setting, size=size))
     return cross_entropy(network(images), labels)
 
 
