@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from nbr import NbrError
 from nbr.paper import gallery, report2
-from nbr.paper.table2 import PAPER, NearestNeighbour, chosen
+from nbr.paper.table2 import PAPER, Data, NearestNeighbour, _trained, chosen
+from nbr.robustness import rivals
 from nbr.robustness.protocol import Measured, Subject
 from nbr.robustness.target import Target
 
@@ -104,3 +107,15 @@ def test_half_the_gap_of_nearest_neighbours_is_a_proof() -> None:
         away = torch.randn(inputs.shape, generator=generator, dtype=torch.float64)
         away = away / away.flatten(1).norm(dim=1).view(-1, 1, 1) * (0.999 * radius).view(-1, 1, 1)
         assert torch.equal(network(inputs + away).argmax(dim=1), logits.argmax(dim=1))
+
+
+def test_a_rival_is_kept_with_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    images, labels = torch.rand(32, 28, 28, dtype=torch.float64), torch.arange(32) % 2
+    given, said = Data(images, labels, images, labels), []
+    monkeypatch.setitem(rivals.SETTINGS, "vanilla", rivals.Setting(epochs=1))
+    first, second = (_trained("vanilla", given, tmp_path, said.append) for _ in range(2))
+    assert said == ["vanilla: epoch 1 of 1"]
+    torch.testing.assert_close(first(images.float()), second(images.float()))
+    monkeypatch.setitem(rivals.SETTINGS, "vanilla", rivals.Setting(epochs=2))
+    with pytest.raises(NbrError, match="other settings"):
+        _trained("vanilla", given, tmp_path, said.append)

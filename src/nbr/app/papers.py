@@ -6,6 +6,7 @@ import json
 import platform
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def table1(seeds: int, output: Path, as_json: bool) -> str:
 def attacked(table: str, budget: str, images: int, only: list[str], folder: Path, output: Path, as_json: bool) -> str:
     """Tables 2 and 3: classifiers under attack."""
     from nbr.paper import gallery, report2, table2, table3
+    from nbr.robustness import rivals
     from nbr.robustness.oracle import oracle_radii
     from nbr.robustness.protocol import steps_of
 
@@ -56,6 +58,7 @@ def attacked(table: str, budget: str, images: int, only: list[str], folder: Path
         "seed": SEED,
         "epsilon": EPSILON,
         "versions": _versions(),
+        "rivals": {name: asdict(setting) for name, setting in rivals.SETTINGS.items() if name in found},
         "rows": told,
         "checks": dict(checked),
         "oracle": words,

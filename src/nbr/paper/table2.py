@@ -7,17 +7,16 @@ float64. An image whose label is proved to stay needs no attack.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from nbr import datasets
+from nbr import checkpoints, datasets
 from nbr.classify.nonexpansive import NonexpansiveClassifier
 from nbr.errors import NbrError, suggest
-from nbr.files import load, write
+from nbr.files import load
 from nbr.robustness import rivals
 from nbr.robustness.protocol import Measured, Stages, Subject, Watcher, measure, nearest_others
 from nbr.robustness.target import Target
@@ -151,16 +150,18 @@ def _nothing(images: Tensor) -> Tensor:
 
 def _trained(name: str, given: Data, folder: Path, say: Callable[[str], None]) -> rivals.Small:
     path = folder / f"rival-{name.replace(' ', '-')}.safetensors"
-    network = rivals.Small()
-    if path.exists():
-        network.load_state_dict(safetensors.torch.load(path.read_bytes()))
-        return network.eval().requires_grad_(False)
-    network = rivals.train(
-        name, given.train, given.train_labels, watch=lambda *told: say(f"{told[0]}: epoch {told[1]}")
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    write(path, safetensors.torch.save({key: value.contiguous() for key, value in network.state_dict().items()}))
-    return network.requires_grad_(False)
+    told = {"rival": name, "setting": asdict(rivals.SETTINGS[name])}
+    known = checkpoints.restore(path, told)
+    if known is not None:
+        network = rivals.Small()
+        network.load_state_dict(known[1])
+    else:
+        network = rivals.train(
+            name, given.train, given.train_labels, watch=lambda *told: say(f"{told[0]}: epoch {told[1]} of {told[2]}")
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        checkpoints.save(path, told, {}, network.state_dict())
+    return network.eval().requires_grad_(False)
 
 
 def _one_network(given: Data, folder: Path, say: Callable[[str], None]) -> NonexpansiveClassifier:
