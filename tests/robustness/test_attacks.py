@@ -12,7 +12,7 @@ from nbr.robustness.attacks import Attempt, attack, attacks
 from nbr.robustness.target import Cut, Target, distance
 
 STEPS = {"PGD": 100, "DDN": 300, "margin": 100, "Square": 2000, "CW": 400, "SCW": 1200, "BA": 2000}
-WHITE = ["DDN", "margin", "CW", "SCW"]
+WHITE = ["PGD", "DDN", "margin", "CW", "SCW"]
 NAMES = list(STEPS)
 
 
@@ -52,7 +52,7 @@ def test_white_box_attacks_find_the_exact_distance_of_a_linear_model(name: str) 
     assert bool((found.distance <= 1.01 * exact).all())
 
 
-@pytest.mark.parametrize("name", ["PGD", "Square", "BA"])
+@pytest.mark.parametrize("name", ["Square", "BA"])
 def test_other_attacks_come_near_it(name: str) -> None:
     model = Linear()
     attempt, exact = linear_attempt(model)
@@ -61,7 +61,7 @@ def test_other_attacks_come_near_it(name: str) -> None:
     assert bool((found.distance <= max(reach, float(2 * exact.max()))).all())
 
 
-@pytest.mark.parametrize("name", WHITE)
+@pytest.mark.parametrize("name", WHITE[1:])  # PGD looks for any change in the ball, not for the smallest
 def test_nearest_neighbour(name: str) -> None:
     model = Nearest()
     generator = torch.Generator().manual_seed(3)

@@ -25,12 +25,14 @@ def _model(target: Target) -> Any:
 
 
 class ProjectedGradient(Attack):
-    """Projected gradient descent in the ball of radius epsilon, from a random start."""
+    """Projected gradient descent in the ball of radius epsilon, from the image: noise of a random start would stay."""
 
     name, knows = "PGD", "gradients"
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
-        found = foolbox.attacks.L2ProjectedGradientDescentAttack(steps=steps, rel_stepsize=2.5 / steps)
+        found = foolbox.attacks.L2ProjectedGradientDescentAttack(
+            steps=steps, rel_stepsize=2.5 / steps, random_start=False
+        )
         _, inputs, _ = found(_model(target), attempt.images, attempt.labels, epsilons=attempt.epsilon)
         return _tensor(inputs)
 
