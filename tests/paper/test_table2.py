@@ -102,6 +102,9 @@ def test_half_the_gap_of_nearest_neighbours_is_a_proof() -> None:
     network = NearestNeighbour(images, labels)
     inputs = torch.rand(100, 3, 3, generator=generator, dtype=torch.float64)
     logits = network(inputs)
+    for label in (0, 1):
+        exact = torch.cdist(inputs.flatten(1), images[labels == label].flatten(1)).amin(dim=1)
+        torch.testing.assert_close(-logits[:, label], exact)
     radius = (logits[:, 0] - logits[:, 1]).abs() / 2
     for _ in range(50):
         away = torch.randn(inputs.shape, generator=generator, dtype=torch.float64)
