@@ -34,7 +34,7 @@ PAPER = {
     }.items()
 }
 CANDIDATES = 4  # for the nearest neighbour
-ONE_EPOCHS = 400  # as many as the shipped classifier
+ONE_EPOCHS = 240
 AUDITED = 100  # proved images that are attacked all the same
 CURVES = ("DDN",)  # attacks that draw the curves: on all images
 
@@ -176,7 +176,7 @@ def _one_network(given: Data, folder: Path, say: Callable[[str], None]) -> Nonex
     say("one network: training")
     folder.mkdir(parents=True, exist_ok=True)
     one = NonexpansiveClassifier(
-        2.0, widths=(384,) * 6, epochs=ONE_EPOCHS, box=(0, 1), random_state=0, checkpoint=f"{path}.part", verbose=True
+        2.0, widths=(384,) * 5, epochs=ONE_EPOCHS, box=(0, 1), random_state=0, checkpoint=f"{path}.part", verbose=True
     ).fit(given.train.numpy(), given.train_labels.numpy())
     one.save(path)
     return one
