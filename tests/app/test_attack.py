@@ -31,6 +31,10 @@ def test_attacked_lies_between_proved_and_natural(model: Path) -> None:
     assert attack.run(str(model), "mnist", 2.0, "quick", names, 20, folder, False, 0) == told
     wide = attack.run(str(model), "mnist", 20.0, "quick", ["DDN"], 20, model.parent / "wide", True, 0)
     assert wide["attacked"] == 0
+    spared = attack.run(str(model), "mnist", 2.0, "quick", names, 20, model.parent / "spared", True, 0)
+    left = list(spared["left_after"].values())
+    assert spared["natural"] >= left[0] >= left[1] >= left[2] == spared["attacked"] == told["attacked"]
+    assert "left after margin" in attack.shown(spared)
 
 
 def test_bad_settings(model: Path) -> None:

@@ -36,7 +36,7 @@ def run(
     steps = steps_of(budget, names)
     subject = _subject(model, data, images, seed)
     found = measure(subject, steps, epsilon, output, _line, skip_broken=worst_only, seed=seed)
-    return _report(found, model, budget, steps)
+    return _report(found, model, budget, steps, worst_only)
 
 
 def _subject(model: str, data: str, images: int | None, seed: int) -> Subject:
@@ -60,7 +60,7 @@ def _subject(model: str, data: str, images: int | None, seed: int) -> Subject:
     return Subject(target, tested, truth, radius, nearest_others(tested, truth, train, known, target))
 
 
-def _report(found: Measured, model: str, budget: str, steps: Mapping[str, Stages]) -> Report:
+def _report(found: Measured, model: str, budget: str, steps: Mapping[str, Stages], worst_only: bool) -> Report:
     count = len(found.right)
     proved = found.right & (found.radius > 0)
     near = found.nearest
@@ -72,17 +72,33 @@ def _report(found: Measured, model: str, budget: str, steps: Mapping[str, Stages
         "steps": steps,
         "natural": found.natural,
         "proved": found.proved,
-        "left_by": {name: found.left_by(name) for name in found.distance},
+        **({"left_after": _one_by_one(found)} if worst_only else {"left_by": _alone(found)}),
         "attacked": found.attacked,
         "broken_within_their_proved_radius": int((proved & (near <= found.radius)).sum()),
     }
+
+
+def _alone(found: Measured) -> dict[str, float]:
+    """What each attack leaves."""
+    return {name: found.left_by(name) for name in found.distance}
+
+
+def _one_by_one(found: Measured) -> dict[str, float]:
+    """What is left after each attack and those before it, each of which only saw what was left to it."""
+    left, told = found.right.clone(), {}
+    for name, far in found.distance.items():
+        left &= ~(far <= found.epsilon)
+        told[name] = float(left.double().mean())
+    return told
 
 
 def shown(report: Report) -> str:
     """A table for reading."""
     head = f"{report['model']}: {report['images']:,} test images, L2 {report['epsilon']:g}, budget {report['budget']}"
     lines = [head, ""]
-    rows = [("natural", report["natural"]), *((f"left by {k}", v) for k, v in report["left_by"].items())]
+    rows = [("natural", report["natural"])]
+    rows += [(f"left by {name}", share) for name, share in report.get("left_by", {}).items()]
+    rows += [(f"left after {name}", share) for name, share in report.get("left_after", {}).items()]
     rows += [("left by all attacks", report["attacked"]), ("proved", report["proved"])]
     for name, share in rows:
         half = 1.96 * math.sqrt(share * (1 - share) / report["images"])
