@@ -11,6 +11,7 @@ from nbr.robustness.target import Target, distance
 LONGEST = 0.25  # of epsilon: a step of the descent
 SEARCHES = 6  # of the weight of the margin
 CONFIDENCE = 1e-6
+STRIDE = 0.03  # of a pixel's range, falling to 0 in each search
 TRANSFER = 100  # steps on the surrogate
 
 
@@ -62,18 +63,22 @@ class SeededCarliniWagner(Attack):
         best, nearest = _started(target, attempt)
         low, high = torch.zeros_like(nearest), torch.full_like(nearest, torch.inf)
         weight = torch.ones_like(nearest)
+        each = max(4, steps // SEARCHES)
         for _ in range(SEARCHES):
             inputs = target.clip(best).detach().requires_grad_()
-            optimiser = torch.optim.Adam([inputs], lr=0.01 * (target.high - target.low))
+            optimiser = torch.optim.Adam([inputs])
             succeeded = torch.zeros(len(images), dtype=torch.bool)
-            for _ in range(max(1, steps // SEARCHES)):
+            for step in range(each):
+                for group in optimiser.param_groups:
+                    group["lr"] = STRIDE * (target.high - target.low) * (1 - step / each)
                 margin = target.margin(inputs, attempt.labels)
                 far = (inputs - images).flatten(1).square().sum(dim=1)
                 optimiser.zero_grad()
                 (far + weight * (margin + CONFIDENCE).clamp(min=0)).sum().backward()
                 with torch.no_grad():
                     lost = margin <= 0
-                    succeeded |= lost
+                    if step >= 0.75 * each:  # it began on the far side, so that early steps say nothing of the weight
+                        succeeded |= lost
                     gained = lost & (far.sqrt() < nearest)
                     nearest = torch.where(gained, far.sqrt(), nearest)
                     best = torch.where(_like(gained, best), inputs, best)
