@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nbr.robustness.attacks import Attack, Attempt, stretched
+from nbr.robustness.attacks import Attack, Attempt, drawn_in, stretched
 from nbr.robustness.target import Target, distance
 
 LONGEST = 0.25  # of epsilon: a step of the descent
@@ -91,14 +91,16 @@ class SeededCarliniWagner(Attack):
 
 
 def _started(target: Target, attempt: Attempt) -> tuple[Tensor, Tensor]:
-    """The nearer of the given starting point and the transferred one that loses the label, and its distance."""
+    """The nearer of the given starting point and the transferred one that loses the label, drawn in; its distance."""
     images, best = attempt.images, attempt.starts
     assert best is not None
+    best = drawn_in(target, attempt, best)
     nearest = distance(best, images)
     if target.surrogate is None:
-        return best.clone(), nearest
+        return best, nearest
     other = Target(target.surrogate, target.low, target.high)
     tried = stretched(target, attempt, target.clip(Descent().propose(other, attempt, TRANSFER)))
+    tried = drawn_in(target, attempt, tried)
     far = distance(tried, images)
     gained = target.lost(tried, attempt.labels) & (far < nearest)
     return torch.where(_like(gained, best), tried, best), torch.where(gained, far, nearest)
