@@ -14,7 +14,7 @@ def wilson(share: float, count: int) -> tuple[float, float]:
     z = 1.96
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    return middle - half, middle + half
+    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def picture(title: str, radii: list[float], rows: dict[str, list[float]], count: int) -> str:

@@ -77,7 +77,7 @@ class Subject:
 class Measured:
     """Distances found by each attack, infinite where it failed, not a number where it was not run.
 
-    `before` are those before the last stage of each attack, `audited` the images that were attacked though proved.
+    `before` are those before the last stage of attacks that have several, `audited` the images that were attacked though proved.
     """
 
     epsilon: float
@@ -106,7 +106,7 @@ class Measured:
 
     @property
     def attacked_before(self) -> float:
-        """The same before the last stage of each attack."""
+        """The same before the last stages."""
         return self._left(self.before)
 
     @property
@@ -167,9 +167,10 @@ def measure(
     for name, stages in steps.items():
         waiting = right if name in everywhere else open_images
         far = torch.full((len(right),), torch.nan, dtype=torch.float64)
-        for count in stages:
-            before[name] = far
+        for number, count in enumerate(stages):
             far = torch.fmin(far, _stage(subject, name, count, waiting, run, folder, watch))
+            if number < max(len(stages) - 1, 1):
+                before[name] = far
             waiting = open_images & ~(far <= epsilon)
         distance[name] = far
         if skip_broken:
