@@ -77,7 +77,8 @@ class Subject:
 class Measured:
     """Distances found by each attack, infinite where it failed, not a number where it was not run.
 
-    `before` are those before the last stage of attacks that have several, `audited` the images that were attacked though proved.
+    `before` are those before the last stage of attacks that have several, `audited` the images that were attacked
+    though proved.
     """
 
     epsilon: float
