@@ -70,7 +70,7 @@ def combined(sample: Sample, bodies: Bodies, recipe: Recipe) -> dict[str, Combin
     scores = torch.where(scores == ABSENT, usual, scores)
     found: dict[str, Combined] = {}
     for number, energy in ((1, torch.sigmoid), (2, logsigmoid)):
-        weight = torch.zeros(scores.shape[1], requires_grad=True)
+        weight = bodies.share.float().clamp(min=SMALLEST).log().requires_grad_()  # else rules of few examples drown all
         scale = bodies.scale.float().log().requires_grad_()
         margin = _field(bodies, weight, scale, energy)
         push(scores, sample.side, bodies.signs, [weight, scale], margin, recipe, lambda *told: None)
