@@ -32,7 +32,8 @@ def trained() -> dict[str, rivals.Small]:
     images, labels = bars(300, 0)
     with pytest.MonkeyPatch.context() as patch:
         easy = {"epochs": 24, "steps": 4, "rate": 3e-3}
-        short = {name: replace(s, **easy, size=s.size / 8) for name, s in rivals.SETTINGS.items()}
+        sizes = {name: s.size / (2 if s.norm == "l2" else 8) for name, s in rivals.SETTINGS.items()}
+        short = {name: replace(s, **easy, size=sizes[name]) for name, s in rivals.SETTINGS.items()}
         patch.setattr(rivals, "SETTINGS", short)
         return {name: rivals.train(name, images, labels) for name in short}
 
