@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,3 +45,16 @@ def test_bad_settings(model: Path) -> None:
             attack.run(str(model), "mnist", change[0], "quick", ["PGD"], change[1], model.parent / "x", False, 0)
     with pytest.raises(NbrError, match="unknown data"):
         attack.run(str(model), "cifar", 2.0, "quick", ["PGD"], None, model.parent / "x", False, 0)
+
+
+def test_ctrl_c_is_told_in_one_line_and_a_folder_by_its_name(tmp_path: Path) -> None:
+    run = "import sys\nfrom nbr.app import cli, learn, main\ndef stop(*told):\n    raise {error}\n"
+    run += "learn.score = stop\nsys.argv = ['nbr', 'score', 'm.nbr', 't.csv']\nmain.main()"
+    for error, status, words in [
+        ("KeyboardInterrupt", 130, "nbr: stopped"),
+        ("FileExistsError(17, 'File exists', 'here')", 2, "nbr: cannot write here: File exists"),
+    ]:
+        done = subprocess.run(
+            [sys.executable, "-c", run.format(error=error)], capture_output=True, text=True, timeout=60
+        )
+        assert (done.returncode, done.stderr.strip()) == (status, words)

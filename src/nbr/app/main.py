@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+INTERRUPTED = 130  # the exit status after Ctrl-C
+
 
 def main() -> None:
     """Run the command line and exit."""
@@ -26,14 +28,17 @@ def main() -> None:
     except Exit as stop:
         status = stop.exit_code
     except KeyboardInterrupt:
-        _fail("stopped", 130)
+        _fail("stopped", INTERRUPTED)
     except OSError as error:
         if isinstance(error, BrokenPipeError):  # the reader has seen enough, as in `nbr show m.nbr | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
-        _fail(f"cannot write: {error.strerror or error}")
+        place = f" {error.filename}" if error.filename else ""
+        _fail(f"cannot write{place}: {error.strerror or error}")
     except Exception as error:  # a fault of ours; still one line
         _fail(f"this should not have happened ({type(error).__name__}: {error}); please report it", 1)
+    if status == INTERRUPTED:  # typer took the KeyboardInterrupt
+        _fail("stopped", INTERRUPTED)
     sys.exit(status if isinstance(status, int) else 0)
 
 
