@@ -7,9 +7,9 @@ from pathlib import Path
 
 import density_peers
 from measure import Row
-from nbr.learning import tables
+from nbr import tables
+from nbr.density.likelihood import score
 from nbr.learning.fitting import fit_report
-from nbr.learning.likelihood import score
 
 
 def run(data: Path) -> list[Row]:

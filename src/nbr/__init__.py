@@ -12,15 +12,14 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nbr import datasets, evidence, lipschitz
-    from nbr.answer import Answer, Bounds
+    from nbr import datasets, evidence, lipschitz, priors
+    from nbr.asking.answer import Answer, Bounds
     from nbr.classify.belief import BeliefClassifier
     from nbr.classify.nonexpansive import NonexpansiveClassifier
     from nbr.classify.robust import RobustClassifier
     from nbr.errors import NbrError
-    from nbr.files import load
+    from nbr.kinds import load
     from nbr.language import Expression, parse
-    from nbr.learning import priors
     from nbr.learning.fitting import fit
     from nbr.reasoner import Reasoner
     from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
@@ -30,10 +29,10 @@ __version__ = "0.1.0"
 
 # Names are imported when first used, so that the command line answers --help without loading torch.
 _HOME = {
-    "Answer": "answer",
+    "Answer": "asking.answer",
     "BeliefClassifier": "classify.belief",
     "Bit": "world",
-    "Bounds": "answer",
+    "Bounds": "asking.answer",
     "Choice": "world",
     "Clause": "rules",
     "Expression": "language",
@@ -51,9 +50,9 @@ _HOME = {
     "evidence": "evidence",
     "fit": "learning.fitting",
     "lipschitz": "lipschitz",
-    "load": "files",
+    "load": "kinds",
     "parse": "language",
-    "priors": "learning.priors",
+    "priors": "priors",
 }
 
 __all__ = [

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from nbr import asking, masses
-from nbr.answer import Answer
-from nbr.codec import Codec, Map
+from nbr import priors, registry, tables
+from nbr.asking import masses
+from nbr.asking import question as asking
+from nbr.asking.answer import Answer
+from nbr.asking.question import Proposition
+from nbr.density import joint, likelihood, sampling, saved
 from nbr.errors import NbrError
 from nbr.inference.point import keep
 from nbr.language import Expression, parse
-from nbr.learning import likelihood, priors, sampling, tables
-from nbr.learning.priors import Prior
+from nbr.priors import Prior
 from nbr.rules import Rule
+from nbr.rules.codec import Codec, Map
+from nbr.rules.knowledge import Knowledge, check_entries
+from nbr.storage import container
 from nbr.world import World
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Proposition = str | Expression | Rule | Callable[[Tensor], Tensor]
+IN_TOML = ("variables", "rules")
 
 
+@registry.kind("model", "reasoner")
 class Reasoner:
     """K rules over a world; together they specify a Dempster-Shafer belief function.
 
@@ -57,30 +63,39 @@ class Reasoner:
             raise NbrError(f"latent= is a World, not {type(latent).__name__}")
         if isinstance(rules, Rule) or not isinstance(rules, Iterable):
             raise NbrError("rules come as a list")
-        self.world = world
-        self.latent = world if latent is None else latent
-        self.codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
+        codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
+        self.knowledge = Knowledge(world, rules, codec)
         self.known_prior = prior
-        self.rules = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(rules, 1))
+
+    @property
+    def world(self) -> World:
+        return self.knowledge.world
+
+    @property
+    def latent(self) -> World:
+        """The world that the rules speak of."""
+        return self.knowledge.latent
+
+    @property
+    def codec(self) -> Codec | None:
+        return self.knowledge.codec
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return self.knowledge.rules
 
     @property
     def beliefs(self) -> Tensor:
         """The belief of each rule, shape (rules,)."""
-        numbers = [torch.as_tensor(rule.belief, dtype=torch.float64) for rule in self.rules]
-        beliefs = torch.stack(numbers) if numbers else torch.zeros(0, dtype=torch.float64)
-        if not bool(((beliefs >= 0) & (beliefs <= 1)).all()):
-            raise NbrError("a belief has left the range from 0 to 1")
-        return beliefs
+        return self.knowledge.beliefs
 
     def grades(self, points: Tensor) -> Tensor:
         """R(z): the grade of each point in each rule, shape (points, rules)."""
-        done: dict[object, Tensor] = {}
-        columns = [rule.grades_beside(done, points) for rule in self.rules]
-        return torch.stack(columns, dim=1) if columns else points.new_zeros(len(points), 0)
+        return self.knowledge.grades(points)
 
     def observe(self, points: Tensor) -> Tensor:
         """F(z): what is observed at points of the latent world."""
-        return points if self.codec is None else self.codec.decode(points)
+        return self.knowledge.observe(points)
 
     def ask(
         self,
@@ -100,8 +115,7 @@ class Reasoner:
         had in that time, the answer has bounds, as narrow as `tolerance` if the time allows. Along reals that
         networks or functions read, a grid is laid: of `grid` pieces, or ever finer until the bounds are narrow.
         """
-        ways = asking.Ways(engine, budget, tolerance, grid, seed)
-        return asking.ask(self, question, given, ways)
+        return asking.ask(self.knowledge, question, given, asking.Ways(engine, budget, tolerance, grid, seed))
 
     @property
     def prior(self) -> Prior:
@@ -110,52 +124,59 @@ class Reasoner:
 
     def keep(self, points: Tensor) -> Tensor:
         """P_keep, equation (10): how plausible each observed point is, up to a common factor."""
-        return keep(self.grades(points if self.codec is None else self.codec.encode(points)), self.beliefs)
+        return keep(self.knowledge.grades_of_observed(points), self.beliefs)
 
     def log_prob(self, table: tables.Source, seed: int = 0) -> Tensor:
         """The log-likelihood of each row of a table; empty cells are summed over."""
-        return likelihood.score(self, tables.read(table, self.world), seed).log_prob
+        return likelihood.score(self.knowledge, self.prior, tables.read(table, self.world), seed).log_prob
 
     def sample(self, count: int, given: str | Expression | None = None, *, seed: int = 0) -> pd.DataFrame:
         """Rows drawn from the model combined with its prior, as a DataFrame; `attrs` tells how they came about."""
         condition = parse(given) if isinstance(given, str) else given
         if condition is not None:
             condition.check(self.world)
-        drawn = sampling.draw(self, count, condition, torch.Generator().manual_seed(seed))
+        drawn = sampling.draw(self.knowledge, self.prior, count, condition, torch.Generator().manual_seed(seed))
         return tables.frame(self.world, drawn.points, method=drawn.method, acceptance=drawn.acceptance)
 
     def world_masses(self) -> Tensor:
         """The mass of each of the 2^K worlds, equation (5); bit i of the index tells whether rule i is present."""
-        return masses.of_worlds(self)
+        return masses.of_worlds(self.knowledge)
 
     def focal_sets(self) -> list[masses.FocalSet]:
         """The fuzzy sets with a mass, equations (1) and (4): worlds with the same intersection add up."""
-        return masses.of_sets(self)
+        return masses.of_sets(self.knowledge)
 
     def __and__(self, other: Reasoner) -> Reasoner:
-        """Two independent bodies of knowledge as one, over the union of their worlds."""
+        """Two independent bodies of knowledge as one, over the union of their worlds; their priors too."""
         if not isinstance(other, Reasoner):
             return NotImplemented
         if self.codec is not None or other.codec is not None:
             raise NbrError("models with a decoder cannot be combined: their latent worlds differ")
         world = self.world | other.world
-        prior = self.known_prior if world == self.world else None
+        prior = joint.combined(world, self._body, other._body)
         return Reasoner(world, (*self.rules, *other.rules), prior=prior)
+
+    @property
+    def _body(self) -> joint.Body:
+        return self.knowledge, self.known_prior
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a .nbr file; a rule that is an arbitrary function cannot be saved, and the error says which."""
-        from nbr import files
+        container.save(self, path)
 
-        files.save(self, path)
+    def spec(self) -> tuple[registry.Spec, registry.Tensors]:
+        """The model as plain data and tensors, for a file."""
+        return saved.write(self.knowledge, self.known_prior)
+
+    @classmethod
+    def from_spec(cls, model: Mapping[str, Any], parts: registry.Parts) -> Reasoner:
+        """The inverse of `spec`; the words of a .toml are the same."""
+        if not parts.tensors and isinstance(model.get("variables"), Mapping):
+            check_entries(model, IN_TOML)
+        knowledge, prior = saved.read(model, parts)
+        found = cls(knowledge.world, prior=prior)
+        found.knowledge = knowledge
+        return found
 
     def __repr__(self) -> str:
         return f"Reasoner({len(self.world)} variables, {len(self.rules)} rules)"
-
-
-def _bound(position: int, rule: Rule, world: World) -> Rule:
-    if not isinstance(rule, Rule):
-        raise NbrError(f"rule {position} is {rule!r}; write Clause(text, belief) or another kind of rule")
-    try:
-        return rule.bind(world)
-    except NbrError as error:
-        raise NbrError(f"rule {position}: {error}") from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -50,6 +50,7 @@ class Choice:
     """
 
     labels: tuple[str, ...]
+    _position: dict[str, float] = field(repr=False, compare=False)
 
     def __init__(self, *labels: object) -> None:
         words = tuple(str(label) for label in labels)
@@ -57,10 +58,12 @@ class Choice:
             raise NbrError("a choice needs at least one label")
         if any("\n" in word or ('"' in word and "'" in word) for word in words):
             raise NbrError("a label is one line, and has not both kinds of quotation marks")
-        twice = [word for word in words if words.count(word) > 1]
-        if twice:
-            raise NbrError(f"the label {twice[0]!r} stands twice in one choice")
+        position = {word: float(code) for code, word in enumerate(words)}
+        if len(position) < len(words):
+            twice = next(word for code, word in enumerate(words) if position[word] != code)
+            raise NbrError(f"the label {twice!r} stands twice in one choice")
         object.__setattr__(self, "labels", words)
+        object.__setattr__(self, "_position", position)
 
     @property
     def size(self) -> int:
@@ -72,9 +75,9 @@ class Choice:
 
     def code(self, value: object) -> float:
         word = str(value)
-        if word not in self.labels:
+        if word not in self._position:
             raise NbrError(f"{word!r} is not one of its labels" + suggest(word, self.labels))
-        return float(self.labels.index(word))
+        return self._position[word]
 
     def show(self, code: float) -> str:
         return self.labels[int(code)]

@@ -15,8 +15,9 @@ import pytest
 import torch
 
 import nbr
+from nbr import priors, tables
 from nbr.inference.point import keep
-from nbr.learning import fitting, objectives, priors, tables
+from nbr.learning import fitting, objectives
 from nbr.learning.bank import Bank
 
 

@@ -9,8 +9,10 @@ import pytest
 import torch
 
 import nbr
-from nbr.learning import likelihood, listing, priors, sampling
-from nbr.learning.tables import Table, read
+from nbr import priors
+from nbr.density import likelihood, sampling
+from nbr.points import numbered as listing
+from nbr.tables import Table, read
 
 WORLD = nbr.World(a=nbr.Bit(), b=nbr.Choice("u", "v", "w"), c=nbr.Bit())
 RULES = [nbr.Clause("a -> b=v", 0.7), nbr.Clause("c <-> a", 0.4), nbr.Memory({"b": "w", "c": 1}, 0.5, 0.3)]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import nbr
-from nbr.learning import tables
+from nbr import tables
 
 
 def write(tmp_path, text: str, name: str = "t.csv"):

@@ -9,7 +9,8 @@ from sklearn.naive_bayes import GaussianNB
 from nbr import RobustClassifier
 from nbr.classify.recipe import Recipe, Sample
 from nbr.paper.table3 import PAPER, combined
-from nbr.robustness.attacks import Attempt, attack
+from nbr.robustness.attacks import attack
+from nbr.robustness.base import Attempt
 from nbr.robustness.target import Target
 
 

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from distances import SIZE, Linear, Masked, Nearest
 from nbr import NbrError
-from nbr.robustness.attacks import Attempt, attack, attacks
+from nbr.robustness.attacks import ATTACKS, attack
+from nbr.robustness.base import Attempt
 from nbr.robustness.target import Cut, Target, distance
 
 STEPS = {"PGD": 100, "DDN": 300, "margin": 100, "Square": 2000, "CW": 400, "SCW": 1200, "BA": 2000}
@@ -146,7 +147,7 @@ def test_what_is_wrong_already_has_distance_0() -> None:
 
 
 def test_names() -> None:
-    assert list(attacks()) == ["PGD", "DDN", "margin", "Square", "CW", "SCW", "BA"]
+    assert list(ATTACKS) == ["PGD", "DDN", "margin", "Square", "CW", "SCW", "BA"]
     with pytest.raises(NbrError, match="did you mean 'DDN'"):
         attack("DDNN")
     model = Linear()

@@ -154,7 +154,7 @@ def test_starting_points_have_another_label() -> None:
 
 def test_budgets() -> None:
     assert list(protocol.steps_of("quick", ["CW", "PGD"])) == ["PGD", "CW"]
-    assert set(protocol.BUDGETS["quick"]) == set(attacks.attacks())
+    assert set(protocol.BUDGETS["quick"]) == set(attacks.ATTACKS)
     with pytest.raises(NbrError, match="did you mean 'paper'"):
         protocol.steps_of("papre", None)
     with pytest.raises(NbrError, match="unknown attack 'X'"):

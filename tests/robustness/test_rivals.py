@@ -9,7 +9,8 @@ import torch
 
 from nbr import NbrError
 from nbr.robustness import rivals
-from nbr.robustness.attacks import Attempt, attack
+from nbr.robustness.attacks import attack
+from nbr.robustness.base import Attempt
 from nbr.robustness.target import Target
 
 

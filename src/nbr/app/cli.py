@@ -45,7 +45,7 @@ def ask(
 ) -> None:
     """Belief, plausibility and conflict of a question."""
     from nbr.app import screen
-    from nbr.files import load_reasoner
+    from nbr.kinds import load_reasoner
 
     condition = ", ".join(given) if given else None
     answer = load_reasoner(model).ask(
@@ -58,7 +58,7 @@ def ask(
 def show(model: Model, as_json: Json = False) -> None:
     """The variables, rules and beliefs of a model."""
     from nbr.app import screen
-    from nbr.files import load
+    from nbr.kinds import load
 
     found = load(model)
     typer.echo(json.dumps(screen.model_json(found)) if as_json else screen.model(found, model.name))
@@ -76,7 +76,7 @@ def combine(
 
     from nbr.app import screen
     from nbr.errors import NbrError
-    from nbr.files import load_reasoner
+    from nbr.kinds import load_reasoner
 
     if len(models) < 2:
         raise NbrError("combine takes two or more models")

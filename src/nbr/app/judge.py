@@ -13,7 +13,7 @@ from nbr.app.screen import bar
 from nbr.classify import pictures
 from nbr.classify.robust import RobustClassifier
 from nbr.errors import NbrError, suggest
-from nbr.files import load
+from nbr.kinds import load
 
 Report = dict[str, Any]
 

@@ -7,12 +7,13 @@ import sys
 import time
 from pathlib import Path
 
+from nbr import tables
+from nbr.density.likelihood import score as score_table
 from nbr.errors import NbrError
-from nbr.files import load_reasoner, write
-from nbr.learning import tables
+from nbr.kinds import load_reasoner
 from nbr.learning.fitting import fit_report
-from nbr.learning.likelihood import score as score_table
 from nbr.learning.training import Progress
+from nbr.storage.atomic import write
 
 Report = dict[str, object]
 
@@ -52,7 +53,7 @@ def fit(
 
 def score(model: Path, paths: list[Path], seed: int) -> Report:
     reasoner = load_reasoner(model)
-    found = score_table(reasoner, tables.read(list(paths), reasoner.world), seed)
+    found = score_table(reasoner.knowledge, reasoner.prior, tables.read(list(paths), reasoner.world), seed)
     error = {} if found.exact else {"standard_error": found.error}
     return {"mean_log_likelihood": found.mean, "rows": len(found.log_prob), "exact": found.exact, **error}
 

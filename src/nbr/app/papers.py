@@ -11,9 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from nbr.errors import NbrError
-from nbr.files import write
 from nbr.paper import report
 from nbr.paper.table1 import QUESTIONS, STEPS, Trained, train
+from nbr.storage.atomic import write
 
 SEED, EPSILON = 0, 2.0  # of tables 2 and 3
 

@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 from typing import Any
 
-from nbr.answer import Answer
+from nbr.asking.answer import Answer
 from nbr.reasoner import Reasoner
 from nbr.world import Bit, Choice, Variable, World
 

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from nbr import checkpoints
 from nbr.classify.recipe import Recipe, Sample, Watcher
 from nbr.learning.training import deterministic
 from nbr.lipschitz import Dense, Stiefel, dense, finish
+from nbr.storage import checkpoints
 
 Loss = Callable[[Tensor, Tensor], Tensor]  # of scores (networks, batch) and the rows they belong to
 SCORED = 2048  # examples at a time

@@ -16,16 +16,20 @@ from sklearn.utils import check_random_state
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
+from nbr import registry
 from nbr.classify.descent import Descent, Loss, rightness
 from nbr.classify.inputs import Pictures, progress
 from nbr.classify.recipe import Recipe
+from nbr.classify.storage import header, networks, restored, written
 from nbr.lipschitz import bound, rounding
 from nbr.lipschitz.networks import length
+from nbr.storage import container
 
 Array = NDArray[Any]
 CHUNK = 1024
 
 
+@registry.kind("model", "nonexpansive")
 class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A network that never moves two inputs apart, trained for a margin of a little more than `epsilon`.
 
@@ -118,9 +122,21 @@ class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the trained classifier to a .nbr file, which `nbr.load` reads."""
-        from nbr.classify.storage import save
+        container.save(self, path)
 
-        save(self, path)
+    def spec(self) -> tuple[registry.Spec, registry.Tensors]:
+        """The trained classifier as plain data and tensors, for a file."""
+        return header(self), written(self.network_)
+
+    @classmethod
+    def from_spec(cls, model: registry.Spec, parts: registry.Parts) -> NonexpansiveClassifier:
+        """The inverse of `spec`."""
+        found = restored(cls, model)
+        found.network_ = networks(parts.tensors)
+        found.lipschitz_ = float(bound(found.network_))
+        inside = 0.0 if found.box is None else found.box[0]
+        found.decision_function(np.full((1, found.n_features_in_), inside))
+        return found
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

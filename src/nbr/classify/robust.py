@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
+from nbr import registry
 from nbr.classify.bodies import Bodies
 from nbr.classify.certificate import radius
 from nbr.classify.degrees import believe
@@ -22,12 +23,16 @@ from nbr.classify.inputs import Pictures, progress
 from nbr.classify.judgements import Judgements
 from nbr.classify.memories import memorise
 from nbr.classify.recipe import Recipe
+from nbr.classify.storage import header, networks, restored, written
 from nbr.errors import NbrError
+from nbr.storage import container
 
 Array = NDArray[Any]
+SAVED = ("side", "share", "scale", "belief")
 FURTHEST = 8.0  # times epsilon: no larger radius is looked for
 
 
+@registry.kind("model", "robust")
 class RobustClassifier(Pictures, Judgements):
     """Nonexpansive networks and memorised examples, each a rule with a degree of belief.
 
@@ -130,9 +135,22 @@ class RobustClassifier(Pictures, Judgements):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the trained classifier to a .nbr file, which `nbr.load` reads."""
-        from nbr.classify.storage import save
+        container.save(self, path)
 
-        save(self, path)
+    def spec(self) -> tuple[registry.Spec, registry.Tensors]:
+        """The trained classifier as plain data and tensors, for a file."""
+        model, bodies = header(self), self._bodies()
+        tensors = {name: getattr(bodies, name) for name in (*SAVED, "reach")}
+        return model, {**tensors, "memories": bodies.memories.float(), **written(bodies.networks)}
+
+    @classmethod
+    def from_spec(cls, model: registry.Spec, parts: registry.Parts) -> RobustClassifier:
+        """The inverse of `spec`."""
+        tensors, found = parts.tensors, restored(cls, model)
+        rules = (tensors[name] for name in SAVED)
+        found.bodies_ = Bodies(networks(tensors), tensors["memories"], tensors["reach"], *rules)
+        _check(found)
+        return found
 
     def as_module(self) -> nn.Module:
         """From inputs to log Pl of both labels as a torch module, with gradients: for those who want to attack it."""
@@ -224,3 +242,16 @@ class _Raw(nn.Module):
         bodies = self.classifier._bodies()
         scores = bodies.scores(inputs.flatten(1))
         return torch.stack([scores[:, bodies.side == side].amax(dim=1) for side in (0, 1)], dim=1)
+
+
+def _check(classifier: RobustClassifier) -> None:
+    """Parts that a hand-made file may have got wrong are found here rather than when somebody asks."""
+    bodies = classifier.bodies_
+    with torch.no_grad():
+        scores = bodies.scores(torch.zeros(1, classifier.n_features_in_, dtype=torch.float64))
+    rules = scores.shape[1]
+    lengths = {len(getattr(bodies, name)) for name in SAVED}
+    sound = all(bool(getattr(bodies, name).isfinite().all()) for name in ("share", "scale", "belief", "reach"))
+    within = bool(((bodies.belief >= 0) & (bodies.belief <= 1) & (bodies.scale > 0)).all())
+    if lengths != {rules} or not (sound and within):
+        raise NbrError("the parts of the classifier do not fit together")

@@ -1,35 +1,23 @@
-"""Trained classifiers as plain data and tensors, for .nbr files."""
+"""What the files of all classifiers have in common: settings, labels, nonexpansive networks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from nbr.classify.bodies import Bodies
-from nbr.classify.nonexpansive import NonexpansiveClassifier
-from nbr.classify.robust import RobustClassifier
+from nbr import registry
 from nbr.errors import NbrError
-from nbr.files import save_parts
-from nbr.lipschitz import Dense, MaxMin, bound
+from nbr.lipschitz import Dense, MaxMin
 
-RULES = ("side", "share", "scale", "belief")
-Classifier = RobustClassifier | NonexpansiveClassifier
-KINDS: dict[str, type[Classifier]] = {"robust": RobustClassifier, "nonexpansive": NonexpansiveClassifier}
+Classifier = TypeVar("Classifier")
 
 
-def save(classifier: Classifier, path: str | PathLike[str]) -> None:
-    """Write a trained classifier to a .nbr file."""
-    save_parts(*pack(classifier), path)
-
-
-def pack(classifier: Classifier) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """A trained classifier as plain data and tensors."""
+def header(classifier: Any) -> registry.Spec:
+    """Settings, labels and shape of inputs of a trained classifier."""
     check_is_fitted(classifier)
     classes = classifier.classes_
     if classes.dtype.kind not in "iubU" and not all(isinstance(label, str) for label in classes):
@@ -37,8 +25,8 @@ def pack(classifier: Classifier) -> tuple[dict[str, Any], dict[str, Tensor]]:
     settings = {name: value for name, value in classifier.get_params().items() if name not in ("checkpoint", "verbose")}
     seed = settings["random_state"]
     settings["random_state"] = seed if isinstance(seed, int) else None
-    model = {
-        "classifier": next(name for name, kind in KINDS.items() if type(classifier) is kind),
+    return {
+        "classifier": registry.name_of("model", classifier),
         "settings": settings,
         "recipe": classifier.recipe_,
         "classes": classes.tolist(),
@@ -46,49 +34,33 @@ def pack(classifier: Classifier) -> tuple[dict[str, Any], dict[str, Tensor]]:
         "shape": classifier.shape_,
         "figures": getattr(classifier, "figures_", {}),
     }
-    tensors: dict[str, Tensor] = {}
-    network = classifier.bodies_.networks if isinstance(classifier, RobustClassifier) else classifier.network_
-    if isinstance(classifier, RobustClassifier):
-        tensors = {name: getattr(classifier.bodies_, name) for name in (*RULES, "reach")}
-        tensors["memories"] = classifier.bodies_.memories.float()
-    layers = [layer for layer in network.modules() if isinstance(layer, Dense)]
-    for number, layer in enumerate(layers):
-        tensors[f"networks.{number}.weight"] = layer.weight.detach().float()
-        tensors[f"networks.{number}.bias"] = layer.bias.detach().float()
-    return model, {name: tensor.contiguous() for name, tensor in tensors.items()}
 
 
-def unpack(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Classifier:
-    """The inverse of `pack`."""
-    if model["classifier"] not in KINDS:
-        raise NbrError(f"unknown classifier {model['classifier']!r}")
-    settings: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in model["settings"].items()
-    }
-    found = KINDS[model["classifier"]](**settings)
+def restored(cls: type[Classifier], model: Mapping[str, Any]) -> Classifier:
+    """The inverse of `header`."""
+    settings = {name: tuple(value) if isinstance(value, list) else value for name, value in model["settings"].items()}
+    found: Any = cls(**settings)
     found.classes_ = np.array(model["classes"])
     found.n_features_in_ = int(model["features"])
     found.shape_ = None if model["shape"] is None else (int(model["shape"][0]), int(model["shape"][1]))
     found.recipe_, found.figures_ = model["recipe"], model["figures"]
-    network = _networks(tensors)
-    if isinstance(found, NonexpansiveClassifier):
-        found.network_, found.lipschitz_ = network, float(bound(network))
-        found.decision_function(np.zeros((1, found.n_features_in_)) + _inside(found))
-    else:
-        parts = (tensors[name] for name in RULES)
-        found.bodies_ = Bodies(network, tensors["memories"], tensors["reach"], *parts)
-        _check(found)
     if len(found.classes_) != 2:
         raise NbrError("the parts of the classifier do not fit together")
-    return found
+    return found  # type: ignore[no-any-return]
 
 
-def _inside(classifier: Classifier) -> float:
-    """A value that inputs may have."""
-    return 0.0 if classifier.box is None else classifier.box[0]
+def written(network: nn.Module) -> registry.Tensors:
+    """The layers of a nonexpansive network."""
+    layers = [layer for layer in network.modules() if isinstance(layer, Dense)]
+    tensors: registry.Tensors = {}
+    for number, layer in enumerate(layers):
+        tensors[f"networks.{number}.weight"] = layer.weight.detach().float()
+        tensors[f"networks.{number}.bias"] = layer.bias.detach().float()
+    return tensors
 
 
-def _networks(tensors: Mapping[str, Tensor]) -> nn.Sequential:
+def networks(tensors: Mapping[str, Tensor]) -> nn.Sequential:
+    """The inverse of `written`."""
     layers: list[nn.Module] = []
     number = 0
     while f"networks.{number}.weight" in tensors:
@@ -102,16 +74,3 @@ def _networks(tensors: Mapping[str, Tensor]) -> nn.Sequential:
         layers += [layer, MaxMin()]
         number += 1
     return nn.Sequential(*layers[:-1])
-
-
-def _check(classifier: RobustClassifier) -> None:
-    """Parts that a hand-made file may have got wrong are found here rather than when somebody asks."""
-    bodies = classifier.bodies_
-    with torch.no_grad():
-        scores = bodies.scores(torch.zeros(1, classifier.n_features_in_, dtype=torch.float64))
-    rules = scores.shape[1]
-    lengths = {len(getattr(bodies, name)) for name in RULES}
-    sound = all(bool(getattr(bodies, name).isfinite().all()) for name in ("share", "scale", "belief", "reach"))
-    within = bool(((bodies.belief >= 0) & (bodies.belief <= 1) & (bodies.scale > 0)).all())
-    if lengths != {rules} or not (sound and within):
-        raise NbrError("the parts of the classifier do not fit together")

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from nbr.errors import NbrError
-from nbr.files import write
+from nbr.storage.atomic import write
 
 TIMEOUT = 20.0  # seconds without a byte
 Say = Callable[[str], None]

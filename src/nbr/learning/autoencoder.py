@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from nbr.codec import Codec
 from nbr.errors import NbrError
-from nbr.learning.listing import listing
+from nbr.points.numbered import listing
+from nbr.rules.codec import Codec
 from nbr.world import Bit, Real, World
 
 WIDTH = 128

@@ -20,14 +20,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from nbr import tables
 from nbr.errors import NbrError
-from nbr.learning import priors, tables
 from nbr.learning.bank import Bank
 from nbr.learning.objectives import Objective, objective
-from nbr.learning.priors import Prior
-from nbr.learning.tables import Source, Table
+from nbr.learning.prior_by_name import choose
 from nbr.learning.training import Run, Settings, Watcher
+from nbr.priors import Prior
 from nbr.reasoner import Reasoner
+from nbr.tables import Source, Table
 from nbr.world import World
 
 GROWTH = (1, 4, 16, 48)  # rules for each set of columns
@@ -76,7 +77,7 @@ def fit_report(
     """
     data = tables.read(table, world)
     reads = _inputs(data, inputs)
-    known = priors.choose(prior, data)
+    known = choose(prior, data)
     base = Settings() if steps is None else Settings(steps=_positive(steps))
     parts = _split(data, seed) if valid is None else {"train": data, "valid": tables.read(valid, data.world)}
     maker = _Maker(reads, known, width, seed, Path(checkpoint) if checkpoint else None, watch)

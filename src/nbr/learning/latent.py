@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from nbr.codec import Codec
 from nbr.errors import NbrError
 from nbr.learning.bank import Bank
-from nbr.learning.listing import listing
-from nbr.rules import Rule, Veiled
+from nbr.points.numbered import listing
+from nbr.rules import CodeNetwork, Rule
+from nbr.rules.codec import Codec
 
 
 class VeiledBank(Bank):
@@ -37,7 +37,9 @@ class VeiledBank(Bank):
 
     def export(self) -> list[Rule]:
         beliefs = self.beliefs.detach().double().tolist()
-        return [Veiled(names, self.network(group), beliefs[group], self.codec) for group, names in enumerate(self.seen)]
+        return [
+            CodeNetwork(names, self.network(group), beliefs[group], self.codec) for group, names in enumerate(self.seen)
+        ]
 
 
 def _companions(codec: Codec, seen: tuple[str, ...]) -> Tensor:

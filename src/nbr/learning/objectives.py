@@ -8,13 +8,13 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor
 
+from nbr.density.likelihood import log_sum
 from nbr.errors import NbrError
 from nbr.inference.point import keep
 from nbr.learning.bank import Bank
-from nbr.learning.likelihood import log_sum
-from nbr.learning.listing import Listing, listing
-from nbr.learning.priors import Prior
-from nbr.learning.tables import Table
+from nbr.points.numbered import Listing, listing
+from nbr.priors import Prior
+from nbr.tables import Table
 
 LISTED = 1 << 17  # points of a world whose normaliser is computed in full at every step
 BATCH = 1024

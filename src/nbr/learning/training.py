@@ -11,10 +11,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from nbr import checkpoints
 from nbr.errors import NbrError
 from nbr.learning.bank import Bank
 from nbr.learning.objectives import Objective
+from nbr.storage import checkpoints
 
 
 @dataclass(frozen=True)

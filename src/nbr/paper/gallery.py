@@ -10,7 +10,8 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from nbr.robustness.attacks import Attempt, Found, attack
+from nbr.robustness.attacks import attack
+from nbr.robustness.base import Attempt, Found
 from nbr.robustness.protocol import Subject
 
 STEPS = {"DDN": 300, "margin": 200, "SCW": 240}

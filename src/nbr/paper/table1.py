@@ -15,16 +15,16 @@ from dataclasses import dataclass
 
 import torch
 
-from nbr.codec import Codec
-from nbr.learning import priors
+from nbr import priors
 from nbr.learning.autoencoder import autoencode
 from nbr.learning.bank import Bank
 from nbr.learning.latent import VeiledBank
-from nbr.learning.listing import Listing, listing
 from nbr.learning.objectives import Listed
-from nbr.learning.tables import Table
 from nbr.learning.training import Run, Settings
+from nbr.points.numbered import Listing, listing
 from nbr.reasoner import Reasoner
+from nbr.rules.codec import Codec
+from nbr.tables import Table
 from nbr.world import World
 
 WORLD = World.bits(11)

@@ -13,13 +13,15 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from nbr import checkpoints, datasets
+from nbr import datasets
 from nbr.classify.nonexpansive import NonexpansiveClassifier
+from nbr.classify.robust import RobustClassifier
 from nbr.errors import NbrError, suggest
-from nbr.files import load
+from nbr.kinds import load_as
 from nbr.robustness import rivals
 from nbr.robustness.protocol import Measured, Stages, Subject, Watcher, measure, nearest_others
 from nbr.robustness.target import Target
+from nbr.storage import checkpoints
 
 LABELS = (4, 9)
 PRINTED = ("natural", "PGD", "BA", "CW", "SCW", "attacked")
@@ -94,7 +96,7 @@ def data(images: int, seed: int) -> Data:
 
 def classifiers(given: Data, folder: Path, only: Sequence[str], say: Callable[[str], None]) -> dict[str, Rival]:
     """The rows of the table; what has to be trained is kept in the folder."""
-    shipped = load("mnist-4-9")
+    shipped = load_as(RobustClassifier, "mnist-4-9")
     bare, raw = shipped.without_memories(), shipped.raw_module()
     nearest = NearestNeighbour(given.train, given.train_labels)
 
@@ -171,8 +173,7 @@ def _trained(name: str, given: Data, folder: Path, say: Callable[[str], None]) -
 def _one_network(given: Data, folder: Path, say: Callable[[str], None]) -> NonexpansiveClassifier:
     path = folder / "rival-one-network.nbr"
     if path.exists():
-        kept: NonexpansiveClassifier = load(path)
-        return kept
+        return load_as(NonexpansiveClassifier, path)
     say("one network: training")
     folder.mkdir(parents=True, exist_ok=True)
     one = NonexpansiveClassifier(

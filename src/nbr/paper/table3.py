@@ -18,7 +18,8 @@ from nbr.classify.bodies import Bodies
 from nbr.classify.certificate import radius
 from nbr.classify.degrees import ABSENT, push, seen
 from nbr.classify.recipe import Recipe, Sample
-from nbr.files import load
+from nbr.classify.robust import RobustClassifier
+from nbr.kinds import load_as
 from nbr.paper.table2 import Data, Rival, chosen, proof
 
 PAPER = {
@@ -83,7 +84,7 @@ def combined(sample: Sample, bodies: Bodies, recipe: Recipe) -> dict[str, Combin
 
 def classifiers(given: Data, only: Sequence[str]) -> dict[str, Rival]:
     """The rows of the table, from the scores of the shipped classifier."""
-    shipped = load("mnist-4-9")
+    shipped = load_as(RobustClassifier, "mnist-4-9")
     known = {field.name for field in fields(Recipe)}
     recipe = Recipe(**{name: value for name, value in shipped.recipe_.items() if name in known})
     sample = Sample(given.train.flatten(1).float(), given.train_labels, (28, 28))

@@ -1,135 +1,30 @@
-"""Attacks behind one interface: from images and labels to the nearest inputs found that lose the label.
-
-An attack proposes inputs; whether they lose the label, lie in the box, and how far they are is judged here, the same
-for all. Attacks of the field come from foolbox; ours are those that nobody has.
-"""
+"""All attacks: adding one is a file with a class, and a line here."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-
-import torch
-from torch import Tensor
-
 from nbr.errors import NbrError, suggest
-from nbr.robustness.target import Target, distance
+from nbr.robustness.base import Attack
+from nbr.robustness.foolbox_attacks import Boundary, CarliniWagner, DecoupledDirection, ProjectedGradient
+from nbr.robustness.margin_attacks import Descent, SeededCarliniWagner
+from nbr.robustness.square_attack import Square
 
-HALVINGS = 20
-STRETCHES = (1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
-
-
-@dataclass(frozen=True)
-class Found:
-    """The best that an attack found: inputs, and their L2 distances, infinite where it failed."""
-
-    inputs: Tensor
-    distance: Tensor
-
-    def better(self, other: Found) -> Found:
-        """The nearer of two findings for each image."""
-        nearer = other.distance < self.distance
-        shape = (-1, *[1] * (self.inputs.dim() - 1))
-        return Found(
-            torch.where(nearer.view(shape), other.inputs, self.inputs), torch.minimum(self.distance, other.distance)
-        )
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """What an attack is given: images with their labels, starting points that lose the label, a radius, a seed."""
-
-    images: Tensor
-    labels: Tensor
-    starts: Tensor | None = None
-    epsilon: float = 2.0
-    seed: int = 0
-
-
-class Attack(ABC):
-    """One way to look for adversarial inputs; `knows` is what it uses of the classifier."""
-
-    name: str
-    knows: str  # "gradients", "scores" or "labels"
-
-    @abstractmethod
-    def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
-        """Inputs that may lose the label, as near to the images as the attack can."""
-
-    def run(self, target: Target, attempt: Attempt, steps: int) -> Found:
-        """Propose, put into the box, and judge."""
-        torch.manual_seed(attempt.seed)  # foolbox draws from the global generator
-        if attempt.starts is None and self.needs_starts:
-            raise NbrError(f"the attack {self.name} needs starting points that lose the label")
-        found = self._finished(target, attempt, self.propose(target, attempt, steps))
-        if target.raw is None or self.knows != "gradients" or self.needs_starts:
-            return found
-        view = Target(target.raw, target.low, target.high)
-        return found.better(
-            self._finished(target, attempt, stretched(target, attempt, self.propose(view, attempt, steps)))
-        )
-
-    def _finished(self, target: Target, attempt: Attempt, inputs: Tensor) -> Found:
-        return judged(target, attempt, drawn_in(target, attempt, target.clip(inputs.detach())))
-
-    needs_starts = False
-
-
-def stretched(target: Target, attempt: Attempt, inputs: Tensor) -> Tensor:
-    """Changes that were found on another module, made longer until the label is lost here too."""
-    away, found = inputs - attempt.images, inputs.clone()
-    kept = ~target.lost(inputs, attempt.labels)
-    for factor in STRETCHES:
-        tried = target.clip(attempt.images + factor * away)
-        lost = kept & target.lost(tried, attempt.labels)
-        found = torch.where(lost.view(-1, *[1] * (inputs.dim() - 1)), tried, found)
-        kept &= ~lost
-    return found
-
-
-def drawn_in(target: Target, attempt: Attempt, inputs: Tensor) -> Tensor:
-    """Inputs that lose the label, moved straight towards their images as far as they still do."""
-    shape = (-1, *[1] * (inputs.dim() - 1))
-    lost = target.lost(inputs, attempt.labels)
-    low, high = torch.zeros(len(inputs), dtype=inputs.dtype), torch.ones(len(inputs), dtype=inputs.dtype)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        nearer = attempt.images + middle.view(shape) * (inputs - attempt.images)
-        still = target.lost(nearer, attempt.labels)
-        low, high = torch.where(still, low, middle), torch.where(still, middle, high)
-    nearest = attempt.images + high.view(shape) * (inputs - attempt.images)
-    return torch.where(lost.view(shape), nearest, inputs)
-
-
-def judged(target: Target, attempt: Attempt, inputs: Tensor) -> Found:
-    """Distances of proposed inputs, infinite where the label is not lost; 0 where it was never there."""
-    far = torch.where(target.lost(inputs, attempt.labels), distance(inputs, attempt.images), torch.inf)
-    wrong = target.lost(attempt.images, attempt.labels)
-    shape = (-1, *[1] * (inputs.dim() - 1))
-    return Found(torch.where(wrong.view(shape), attempt.images, inputs), torch.where(wrong, 0.0, far))
-
-
-def attacks() -> dict[str, Attack]:
-    """All attacks by name, cheap ones first."""
-    from nbr.robustness import foolboxes
-    from nbr.robustness.descent import Descent, SeededCarliniWagner
-    from nbr.robustness.square import Square
-
-    listed: list[Attack] = [
-        foolboxes.ProjectedGradient(),
-        foolboxes.DecoupledDirection(),
+# Cheap ones first.
+ATTACKS: dict[str, Attack] = {
+    attack.name: attack
+    for attack in (
+        ProjectedGradient(),
+        DecoupledDirection(),
         Descent(),
         Square(),
-        foolboxes.CarliniWagner(),
+        CarliniWagner(),
         SeededCarliniWagner(),
-        foolboxes.Boundary(),
-    ]
-    return {attack.name: attack for attack in listed}
+        Boundary(),
+    )
+}
 
 
 def attack(name: str) -> Attack:
     """The attack of that name."""
-    known = attacks()
-    if name not in known:
-        raise NbrError(f"unknown attack {name!r}" + suggest(name, known))
-    return known[name]
+    if name not in ATTACKS:
+        raise NbrError(f"unknown attack {name!r}" + suggest(name, ATTACKS))
+    return ATTACKS[name]

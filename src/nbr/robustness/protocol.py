@@ -18,10 +18,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nbr import checkpoints
 from nbr.errors import NbrError, suggest
-from nbr.robustness.attacks import Attempt, attack
+from nbr.robustness.attacks import attack
+from nbr.robustness.base import Attempt
 from nbr.robustness.target import Target
+from nbr.storage import checkpoints
 
 BATCH = 50
 Stages = tuple[int, ...]  # steps, more in each stage; the stages of a small budget begin those of a larger one

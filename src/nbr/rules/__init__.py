@@ -2,9 +2,9 @@
 
 from nbr.rules.base import Rule
 from nbr.rules.clause import Clause
+from nbr.rules.code_network import CodeNetwork
 from nbr.rules.fuzzy import Fuzzy
 from nbr.rules.memory import Memory
 from nbr.rules.neural import Neural
-from nbr.rules.veiled import Veiled
 
-__all__ = ["Clause", "Fuzzy", "Memory", "Neural", "Rule", "Veiled"]
+__all__ = ["Clause", "CodeNetwork", "Fuzzy", "Memory", "Neural", "Rule"]

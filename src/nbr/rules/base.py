@@ -87,6 +87,11 @@ class Rule(ABC):
         """The rule as plain data and tensors, for a file."""
         raise NbrError(f"the rule {self} is a function of yours and cannot be saved")
 
+    @property
+    def weights(self) -> object | None:
+        """The network whose tensors it writes, which other rules may share."""
+        return None
+
     def _check(self) -> None:
         for name in self.inputs:
             self.world.column(name)

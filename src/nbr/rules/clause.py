@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from nbr import registry
 from nbr.errors import NbrError
 from nbr.language import parse
-from nbr.rules.base import Rule
+from nbr.rules.base import Rule, text
 
 
+@registry.kind("rule", "rule", keys={"rule"})
 class Clause(Rule):
     """Grade 1 where the statement holds, 0 elsewhere.
 
@@ -18,10 +20,10 @@ class Clause(Rule):
     tensor([0., 1.])
     """
 
-    def __init__(self, text: str, belief: float | Tensor, name: str | None = None) -> None:
+    def __init__(self, statement: str, belief: float | Tensor, name: str | None = None) -> None:
         super().__init__(belief, name)
-        self.text = text
-        self.expression = parse(text)
+        self.text = statement
+        self.expression = parse(statement)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -43,6 +45,10 @@ class Clause(Rule):
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         return {"rule": self.text, **self._common_spec()}, {}
+
+    @classmethod
+    def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Clause:
+        return cls(text(spec, "rule"), spec["belief"], spec["name"])
 
     def _check(self) -> None:
         try:

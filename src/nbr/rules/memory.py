@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from nbr import registry
 from nbr.errors import NbrError
-from nbr.rules.base import Rule
+from nbr.rules.base import Rule, number
 from nbr.world import Choice, Real, World
 
 
+@registry.kind("rule", "memory", keys={"memory", "radius", "sharpness"})
 class Memory(Rule):
     """Near a remembered point: sigmoid(sharpness * (radius - distance)), section 4.2 of the paper.
 
@@ -89,6 +91,13 @@ class Memory(Rule):
         shape = {"radius": self.radius, "sharpness": self.sharpness}
         point = {name: self._plain(name) for name in self.point}
         return {"memory": point, **shape, **self._common_spec()}, {}
+
+    @classmethod
+    def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Memory:
+        if not isinstance(spec["memory"], dict) or "radius" not in spec:
+            raise NbrError("a memory needs a table of values and a radius")
+        sharpness = number(spec, "sharpness") if "sharpness" in spec else 10.0
+        return cls(spec["memory"], number(spec, "radius"), spec["belief"], sharpness=sharpness, name=spec["name"])
 
     def _plain(self, name: str) -> object:
         """A value as a file holds it: a label, or a number."""

@@ -7,11 +7,15 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
+from nbr import registry
 from nbr.errors import NbrError
 from nbr.rules import layers
-from nbr.rules.base import Rule, listed
+from nbr.rules.base import Rule, listed, number
+
+WITHOUT_WEIGHTS = "a network can only stand in a .nbr file, with its weights and inputs"
 
 
+@registry.kind("rule", "network", keys={"network", "inputs", "output", "weights"})
 class Neural(Rule):
     """sigmoid(network(inputs)): any torch module that maps (points, width) to (points,) or (points, 1).
 
@@ -91,6 +95,28 @@ class Neural(Rule):
         chosen = {"output": self.output} if self.output else {}
         return {"inputs": list(self.inputs), "network": names, **chosen, **self._common_spec()}, tensors
 
+    @classmethod
+    def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Neural:
+        if not isinstance(spec.get("inputs"), list):
+            raise NbrError(WITHOUT_WEIGHTS)
+        network = read_network(spec, parts)
+        return cls(spec["inputs"], network, spec["belief"], spec["name"], output=spec.get("output", 0))
+
+    @property
+    def weights(self) -> object:
+        return self.network
+
     def describe(self) -> str:
         shown = ", ".join(self.inputs[:6]) + (" ..." if len(self.inputs) > 6 else "")
         return f"network of {shown}"
+
+
+def read_network(spec: registry.Spec, parts: registry.Parts) -> nn.Module:
+    """The network of a rule, which may be that of an earlier one."""
+    if "weights" in spec:
+        owner = parts.context["earlier"][int(number(spec, "weights")) - 1]
+        if isinstance(owner.weights, nn.Module):
+            return owner.weights
+    if not parts.tensors:
+        raise NbrError(WITHOUT_WEIGHTS)
+    return layers.read(spec["network"], parts.tensors)

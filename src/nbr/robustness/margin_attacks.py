@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nbr.robustness.attacks import Attack, Attempt, drawn_in, stretched
+from nbr.robustness.base import Attack, Attempt, drawn_in, stretched
 from nbr.robustness.target import Target, distance
 
 LONGEST = 0.25  # of epsilon: a step of the descent

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.learning.listing import Listing, listing
-from nbr.learning.tables import Table
-
-if TYPE_CHECKING:
-    from nbr.reasoner import Reasoner
+from nbr.inference.point import keep
+from nbr.points.numbered import Listing, listing
+from nbr.priors import Prior
+from nbr.rules.knowledge import Knowledge
+from nbr.tables import Table
 
 CHUNK = 1 << 14
 DRAWS = 1 << 18  # points of the prior that an estimated normaliser rests on
@@ -37,27 +36,28 @@ class Score:
         return float(self.log_prob.mean())
 
 
-def score(reasoner: Reasoner, table: Table, seed: int = 0) -> Score:
+def score(knowledge: Knowledge, prior: Prior, table: Table, seed: int = 0) -> Score:
     """Exact where the points of the world can be listed and the prior scored, else estimated with its error."""
     if not len(table):
         raise NbrError("there are 0 rows to score")
-    listed = listing(reasoner.world)
-    weights = None if listed is None else log_weights(reasoner, listed)
+    listed = listing(knowledge.world)
+    weights = None if listed is None else log_weights(knowledge, prior, listed)
     if listed is not None and weights is not None:
         return Score(marginal(weights, listed, table.codes) - weights.logsumexp(0), True)
-    return _estimated(reasoner, table, torch.Generator().manual_seed(seed))
+    return _estimated(knowledge, prior, table, torch.Generator().manual_seed(seed))
 
 
-def log_keep(reasoner: Reasoner, points: Tensor) -> Tensor:
+def log_keep(knowledge: Knowledge, points: Tensor) -> Tensor:
     """log P_keep of observed points, equation (10), some thousands at a time."""
     with torch.no_grad():
-        return torch.cat([reasoner.keep(chunk).log() for chunk in points.split(CHUNK)])
+        grades = (knowledge.grades_of_observed(chunk) for chunk in points.split(CHUNK))
+        return torch.cat([keep(part, knowledge.beliefs).log() for part in grades])
 
 
-def log_weights(reasoner: Reasoner, listed: Listing) -> Tensor | None:
+def log_weights(knowledge: Knowledge, prior: Prior, listed: Listing) -> Tensor | None:
     """log of P_0 P_keep for every point of a finite world; None if the prior cannot be scored."""
-    prior = reasoner.prior.log_prob(listed.points)
-    return None if prior is None else prior + log_keep(reasoner, listed.points)
+    scores = prior.log_prob(listed.points)
+    return None if scores is None else scores + log_keep(knowledge, listed.points)
 
 
 def marginal(weights: Tensor, listed: Listing, codes: Tensor) -> Tensor:
@@ -77,13 +77,12 @@ def log_sum(values: Tensor, row: Tensor, rows: int) -> Tensor:
     return total.log() + top
 
 
-def _estimated(reasoner: Reasoner, table: Table, generator: torch.Generator) -> Score:
+def _estimated(knowledge: Knowledge, prior: Prior, table: Table, generator: torch.Generator) -> Score:
     """The normaliser as an average over the prior; holes filled at random from it.
 
     The error is that of the normaliser, which all rows share, and of the fills, by the delta method.
     """
-    prior = reasoner.prior
-    kept = log_keep(reasoner, prior.sample(DRAWS, generator)).exp()
+    kept = log_keep(knowledge, prior.sample(DRAWS, generator)).exp()
     normaliser = kept.mean()
     if normaliser == 0:
         raise NbrError("not one of many points drawn from the prior agrees with the rules: there is no likelihood")
@@ -93,7 +92,7 @@ def _estimated(reasoner: Reasoner, table: Table, generator: torch.Generator) -> 
     observed = prior.log_prob(table.codes)
     if observed is None:
         raise NbrError("rows cannot be scored: the prior can only be sampled")
-    keeps = log_keep(reasoner, filled.reshape(-1, width)).exp().view(rows, fills)
+    keeps = log_keep(knowledge, filled.reshape(-1, width)).exp().view(rows, fills)
     means = keeps.mean(dim=1).clamp(min=1e-300)
     if fills > 1:
         variance += float((keeps.var(dim=1) / fills / means**2).mean() / rows)

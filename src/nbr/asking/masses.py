@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from nbr.cells import cells
 from nbr.errors import NbrError
 from nbr.inference.lattice import best
+from nbr.points.cells import cells
+from nbr.rules.knowledge import Knowledge
 from nbr.world import Real
-
-if TYPE_CHECKING:
-    from nbr.reasoner import Reasoner
 
 RULES = 16
 LISTED = 1 << 24  # memberships of all points in all worlds
@@ -29,22 +26,22 @@ class FocalSet:
     mass: float
 
 
-def of_worlds(reasoner: Reasoner) -> Tensor:
+def of_worlds(knowledge: Knowledge) -> Tensor:
     """p(y) max mu_y / E max mu_Y for every world y."""
-    _, grades = _listed(reasoner)
-    return _share(_probabilities(reasoner.beliefs) * best(grades))
+    _, grades = _listed(knowledge)
+    return _share(_probabilities(knowledge.beliefs) * best(grades))
 
 
-def of_sets(reasoner: Reasoner) -> list[FocalSet]:
+def of_sets(knowledge: Knowledge) -> list[FocalSet]:
     """The scaled intersections S'_y, equal ones together, by descending mass."""
-    points, grades = _listed(reasoner)
-    if len(points) << len(reasoner.rules) > LISTED:
-        raise NbrError(f"{len(points)} points in {1 << len(reasoner.rules)} worlds are too many to list")
+    points, grades = _listed(knowledge)
+    if len(points) << len(knowledge.rules) > LISTED:
+        raise NbrError(f"{len(points)} points in {1 << len(knowledge.rules)} worlds are too many to list")
     shapes = torch.ones(1, len(points), dtype=torch.float64)
     for rule in range(grades.shape[1]):
         shapes = torch.cat([shapes, torch.minimum(shapes, grades[:, rule])])
     heights = shapes.amax(dim=1)
-    mass = _share(_probabilities(reasoner.beliefs) * heights)
+    mass = _share(_probabilities(knowledge.beliefs) * heights)
     focal = mass > 0
     scaled, member = torch.unique(shapes[focal] / heights[focal, None], dim=0, return_inverse=True)
     summed = torch.zeros(len(scaled), dtype=torch.float64).index_add(0, member, mass[focal])
@@ -52,10 +49,10 @@ def of_sets(reasoner: Reasoner) -> list[FocalSet]:
     return [FocalSet(points, scaled[i], float(summed[i])) for i in order.tolist()]
 
 
-def _listed(reasoner: Reasoner) -> tuple[Tensor, Tensor]:
-    world = reasoner.latent
-    if len(reasoner.rules) > RULES:
-        raise NbrError(f"masses are listed for up to {RULES} rules; this model has {len(reasoner.rules)}")
+def _listed(knowledge: Knowledge) -> tuple[Tensor, Tensor]:
+    world = knowledge.latent
+    if len(knowledge.rules) > RULES:
+        raise NbrError(f"masses are listed for up to {RULES} rules; this model has {len(knowledge.rules)}")
     reals = [name for name, variable in world.variables.items() if isinstance(variable, Real)]
     if reals:
         raise NbrError(f"masses are listed for finite worlds; {reals[0]!r} is a number")
@@ -64,7 +61,7 @@ def _listed(reasoner: Reasoner) -> tuple[Tensor, Tensor]:
         raise NbrError(f"the world has {listing.count} points, too many to list")
     points = torch.cat([chunk for chunk, _ in listing.chunks()])
     with torch.no_grad():
-        return points, reasoner.grades(points)
+        return points, knowledge.grades(points)
 
 
 def _probabilities(beliefs: Tensor) -> Tensor:

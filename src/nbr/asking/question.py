@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from nbr.answer import Answer, Bounds
+from nbr.asking.answer import Answer, Bounds
 from nbr.errors import NbrError
 from nbr.inference import ENGINES, Estimate, Limits, Problem, solve
 from nbr.inference.problem import Interval
 from nbr.inference.reduce import distinct, front
 from nbr.language import Expression, parse
-from nbr.rows import Rows, Set, collect, excluded
 from nbr.rules import Fuzzy, Rule
+from nbr.rules.knowledge import Knowledge
+from nbr.sources.listing import Rows, Set, collect, excluded
 from nbr.world import World
-
-if TYPE_CHECKING:
-    from nbr.reasoner import Proposition, Reasoner
 
 COARSE, FINEST = 32, 1_000_000  # pieces of a grid
 PAIRS = 1 << 20  # grades of pairs of points held at a time
 ROUNDING = 1e-12
+
+Proposition = str | Expression | Rule | Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -56,17 +55,17 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not math.isnan(value)
 
 
-def ask(reasoner: Reasoner, question: Proposition, given: Proposition | None, ways: Ways) -> Answer:
+def ask(knowledge: Knowledge, question: Proposition, given: Proposition | None, ways: Ways) -> Answer:
     limits = Limits.within(ways.budget, ways.tolerance, ways.seed)
-    proposition = _set(question, reasoner.world, "question")
-    condition = None if given is None else _set(given, reasoner.world, "condition")
-    beliefs = reasoner.beliefs.detach()
+    proposition = _set(question, knowledge.world, "question")
+    condition = None if given is None else _set(given, knowledge.world, "condition")
+    beliefs = knowledge.beliefs.detach()
     if isinstance(condition, Rule):  # a fuzzy condition is one more rule, always present
         beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
 
     def attempt(grid: int) -> tuple[Rows, Estimate, Bounds]:
-        rows = collect(reasoner, proposition, condition, grid=grid, seed=ways.seed, limits=limits)
-        _possible(rows, beliefs, reasoner, condition)
+        rows = collect(knowledge, proposition, condition, grid=grid, seed=ways.seed, limits=limits)
+        _possible(rows, beliefs, knowledge, condition)
         plan = (_crisp if isinstance(proposition, Expression) else _fuzzy)(rows, beliefs, limits)
         estimate = solve(plan.problem(), ways.engine, limits)
         return rows, estimate, _bounds(estimate, plan)
@@ -89,7 +88,7 @@ def ask(reasoner: Reasoner, question: Proposition, given: Proposition | None, wa
         bounds=bounds,
         exact=estimate.kind == "proved" and _width(bounds) == 0,
         engine=estimate.engine,
-        rules=len(reasoner.rules),
+        rules=len(knowledge.rules),
         points=rows.points,
     )
 
@@ -134,12 +133,12 @@ def _words(words: Proposition) -> str:
     return str(words) if isinstance(words, str | Expression | Rule) else getattr(words, "__name__", "a function")
 
 
-def _possible(rows: Rows, beliefs: Tensor, reasoner: Reasoner, condition: Set | None) -> None:
+def _possible(rows: Rows, beliefs: Tensor, knowledge: Knowledge, condition: Set | None) -> None:
     """Raise an error that names the reason if every world has mass 0.
 
     The world of the rules that are always present is the only one that all others contain, so it decides.
     """
-    rules = reasoner.rules
+    rules = knowledge.rules
     if rows.complete and not len(rows.most):
         raise NbrError("the condition cannot hold: no point of the world meets it")
     blame = [i for i in range(len(beliefs)) if beliefs[i] == 1]
@@ -148,7 +147,7 @@ def _possible(rows: Rows, beliefs: Tensor, reasoner: Reasoner, condition: Set | 
         return bool(some) and float(rows.most[:, some].amin(dim=1).max()) == 0
 
     if not rows.complete:
-        blame = excluded(reasoner, condition)[:1]
+        blame = excluded(knowledge, condition)[:1]
         if not blame:
             return
     elif not contradictory(blame):

@@ -12,7 +12,7 @@ import safetensors.torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.files import write
+from nbr.storage.atomic import write
 
 
 def save(path: Path, run: Mapping[str, Any], state: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:

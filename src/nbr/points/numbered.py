@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nbr.cells import Cells, cells
 from nbr.errors import NbrError
+from nbr.points.cells import Cells, cells
 from nbr.world import Real, World
 
 MOST_POINTS = 1 << 20

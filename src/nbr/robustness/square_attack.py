@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nbr.robustness.attacks import Attack, Attempt
+from nbr.robustness.base import Attack, Attempt
 from nbr.robustness.target import Target, distance
 
 

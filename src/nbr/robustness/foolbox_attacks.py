@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.robustness.attacks import Attack, Attempt
+from nbr.robustness.base import Attack, Attempt
 from nbr.robustness.target import Target
 
 try:

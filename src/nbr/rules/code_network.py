@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
+from nbr import registry
 from nbr.errors import NbrError
 from nbr.rules import layers
 from nbr.rules.base import Rule, listed
+from nbr.rules.codec import Codec
+from nbr.rules.neural import read_network
 from nbr.world import Real
-
-if TYPE_CHECKING:
-    from nbr.codec import Codec
 
 MOST = 1 << 12  # ways to fill what is not seen
 
 
-class Veiled(Rule):
+@registry.kind("rule", "veiled", keys={"veiled", "network", "weights"})
+class CodeNetwork(Rule):
     """sigmoid of the smallest logit over all values of the variables that are not seen.
 
     A code mixes all variables, so a network on codes would see them all. This one is asked about every way to fill
@@ -40,11 +40,11 @@ class Veiled(Rule):
         self.hidden = [column for column, other in enumerate(world.names) if other not in self.seen]
         variables = [world.variables[world.names[column]] for column in self.hidden]
         if any(isinstance(variable, Real) for variable in variables):
-            raise NbrError("a veiled rule can only hide bits and choices")
+            raise NbrError("a rule on codes can only hide bits and choices")
         values = [torch.arange(variable.size or 0, dtype=torch.float64) for variable in variables]
         self.fills = torch.cartesian_prod(*values).reshape(-1, len(values)) if values else torch.zeros(1, 0)
         if len(self.fills) > MOST:
-            raise NbrError(f"a veiled rule hides at most {MOST} combinations, not {len(self.fills)}")
+            raise NbrError(f"a rule on codes hides at most {MOST} combinations, not {len(self.fills)}")
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -63,6 +63,17 @@ class Veiled(Rule):
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         names, tensors = layers.write(self.network)
         return {"veiled": list(self.seen), "network": names, **self._common_spec()}, tensors
+
+    @classmethod
+    def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> CodeNetwork:
+        codec = parts.context["codec"]
+        if codec is None:
+            raise NbrError("a rule on codes needs the decoder and encoder of its model")
+        return cls(spec["veiled"], read_network(spec, parts), spec["belief"], codec, spec["name"])
+
+    @property
+    def weights(self) -> object:
+        return self.network
 
     def describe(self) -> str:
         shown = ", ".join(self.seen[:6]) + (" ..." if len(self.seen) > 6 else "")

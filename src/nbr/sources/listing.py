@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from nbr.cells import Cells, cells
 from nbr.inference import Limits
 from nbr.inference.reduce import crisp, distinct_crisp
 from nbr.language import Expression
 from nbr.language.expressions import And
+from nbr.points.cells import Cells, cells
 from nbr.rules import Rule
+from nbr.rules.knowledge import Knowledge
 from nbr.world import World
-
-if TYPE_CHECKING:
-    from nbr.reasoner import Reasoner
 
 LISTED = 1 << 26  # cells; a larger world is probed at random
 HELD = 1 << 27  # grades kept in memory
@@ -47,21 +44,21 @@ class Rows:
 
 
 def collect(
-    reasoner: Reasoner, proposition: Set, condition: Set | None, *, grid: int, seed: int, limits: Limits
+    knowledge: Knowledge, proposition: Set, condition: Set | None, *, grid: int, seed: int, limits: Limits
 ) -> Rows:
     """List the cells of the world, or, when there are too many for the time, some of them at random."""
-    reasoner, proposition, condition = _narrowed(reasoner, proposition, condition)
-    listing = _cells(reasoner, proposition, condition, grid)
+    knowledge, proposition, condition = _narrowed(knowledge, proposition, condition)
+    listing = _cells(knowledge, proposition, condition, grid)
     fits = listing.count <= LISTED
-    width = 2 * (len(reasoner.rules) + len(reasoner.latent))
-    boxes = listing.boxes and reasoner.codec is None  # what a decoder does within a box is not known
+    width = 2 * (len(knowledge.rules) + len(knowledge.latent))
+    boxes = listing.boxes and knowledge.codec is None  # what a decoder does within a box is not known
     search = limits.share(0.5 if fits else 0.3)
     generator = torch.Generator().manual_seed(seed)
     none = torch.zeros(0, len(listing.centres), dtype=torch.float64)
-    tables = [_table(reasoner, proposition, condition, none, none if boxes else None)]
+    tables = [_table(knowledge, proposition, condition, none, none if boxes else None)]
     seen = points = held = 0
     for chunk, radius in listing.mixed(width) if fits else listing.scattered(width, generator):
-        table = _table(reasoner, proposition, condition, chunk, radius if boxes else None)
+        table = _table(knowledge, proposition, condition, chunk, radius if boxes else None)
         seen, points = seen + len(chunk), points + len(table)
         # Where all rules are crisp, few different rows are left of millions of points.
         tables.append(distinct_crisp(table) if crisp(table) else table)
@@ -69,25 +66,25 @@ def collect(
         if search.left <= 0 or held > HELD:
             break
     complete = fits and seen == listing.count and boxes == listing.boxes
-    rules = len(reasoner.rules) + isinstance(condition, Rule)
+    rules = len(knowledge.rules) + isinstance(condition, Rule)
     return _rows(torch.cat(tables), rules, points, boxes, complete)
 
 
-def _narrowed(reasoner: Reasoner, proposition: Set, condition: Set | None) -> tuple[Reasoner, Set, Set | None]:
+def _narrowed(knowledge: Knowledge, proposition: Set, condition: Set | None) -> tuple[Knowledge, Set, Set | None]:
     """The same question in a world of only the variables that somebody reads."""
-    if reasoner.codec is not None:
-        return reasoner, proposition, condition
+    if knowledge.codec is not None:
+        return knowledge, proposition, condition
     read: set[str] = set()
-    for part in (*reasoner.rules, proposition, condition):
+    for part in (*knowledge.rules, proposition, condition):
         if part is not None:
             read.update(part.inputs if isinstance(part, Rule) else part.names())
-    world = reasoner.world
+    world = knowledge.world
     names = [name for name in world.names if name in read] or [world.names[0]]
     if len(names) == len(world):
-        return reasoner, proposition, condition
+        return knowledge, proposition, condition
     small = World({name: world.variables[name] for name in names})
     moved = [part.bind(small) if isinstance(part, Rule) else part for part in (proposition, condition)]
-    return type(reasoner)(small, reasoner.rules), moved[0] or proposition, moved[1]
+    return Knowledge(small, knowledge.rules), moved[0] or proposition, moved[1]
 
 
 def _rows(table: Tensor, rules: int, points: int, boxes: bool, complete: bool) -> Rows:
@@ -99,26 +96,26 @@ def _rows(table: Tensor, rules: int, points: int, boxes: bool, complete: bool) -
 
 
 def _table(
-    reasoner: Reasoner, proposition: Set, condition: Set | None, points: Tensor, radius: Tensor | None
+    knowledge: Knowledge, proposition: Set, condition: Set | None, points: Tensor, radius: Tensor | None
 ) -> Tensor:
     """A row for each point that meets the condition: grades and membership, and, within boxes, their bounds."""
-    if reasoner.codec is not None and reasoner.codec.encoder is not None:
-        points = reasoner.codec.encode(points)
-    observed = reasoner.observe(points)
+    if knowledge.codec is not None and knowledge.codec.encoder is not None:
+        points = knowledge.codec.encode(points)
+    observed = knowledge.observe(points)
     if isinstance(condition, Expression):
-        inside = condition.holds(reasoner.world, observed)
+        inside = condition.holds(knowledge.world, observed)
         points, observed = points[inside], observed[inside]
         radius = None if radius is None else radius[inside]
-    rules = [(rule, points) for rule in reasoner.rules]
+    rules = [(rule, points) for rule in knowledge.rules]
     if isinstance(condition, Rule):
         rules.append((condition, observed))
-    columns = [*reasoner.grades(points).unbind(dim=1)]
+    columns = [*knowledge.grades(points).unbind(dim=1)]
     if isinstance(condition, Rule):
         columns.append(condition.grades(observed))
     if isinstance(proposition, Rule):
         columns.append(proposition.grades(observed))
     else:
-        columns.append(proposition.holds(reasoner.world, observed).to(points.dtype))
+        columns.append(proposition.holds(knowledge.world, observed).to(points.dtype))
     if radius is not None:
         member = columns[-1]
         low, high = proposition.bounds(observed, radius) if isinstance(proposition, Rule) else (member, member)
@@ -128,15 +125,15 @@ def _table(
     return torch.stack(columns, dim=1)
 
 
-def _cells(reasoner: Reasoner, proposition: Set, condition: Set | None, grid: int) -> Cells:
-    if reasoner.codec is not None:
-        listed = reasoner.latent if reasoner.codec.encoder is None else reasoner.world
+def _cells(knowledge: Knowledge, proposition: Set, condition: Set | None, grid: int) -> Cells:
+    if knowledge.codec is not None:
+        listed = knowledge.latent if knowledge.codec.encoder is None else knowledge.world
         return cells(listed, {}, listed.names, grid)
-    world = reasoner.world
+    world = knowledge.world
     asked = [part for part in (proposition, condition) if part is not None]
     smooth: set[str] = set()
     cuts: dict[str, set[float]] = {}
-    for part in (*reasoner.rules, *asked):
+    for part in (*knowledge.rules, *asked):
         smooth.update(part.smooth if isinstance(part, Rule) else ())
         found = part.cuts() if isinstance(part, Rule) else part.cuts(world)
         for name, numbers in found.items():
@@ -145,14 +142,14 @@ def _cells(reasoner: Reasoner, proposition: Set, condition: Set | None, grid: in
     return _restricted(whole, world, condition) if isinstance(condition, Expression) else whole
 
 
-def excluded(reasoner: Reasoner, condition: Set | None) -> list[int]:
+def excluded(knowledge: Knowledge, condition: Set | None) -> list[int]:
     """The rules that, each for itself, have grade 0 wherever the condition can hold; for worlds too large to list."""
-    if reasoner.codec is not None or not isinstance(condition, Expression):
+    if knowledge.codec is not None or not isinstance(condition, Expression):
         return []
     found = []
-    for position, rule in enumerate(reasoner.rules):
+    for position, rule in enumerate(knowledge.rules):
         if rule.degree == 1 and not rule.smooth:
-            small = World({name: reasoner.world.variables[name] for name in rule.inputs} or reasoner.world.variables)
+            small = World({name: knowledge.world.variables[name] for name in rule.inputs} or knowledge.world.variables)
             parts = [part for part in _conjuncts(condition) if part.names() and part.names() <= set(small.names)]
             cuts = {**rule.cuts()}
             for part in parts:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor, nn
 
+from nbr import registry
 from nbr.errors import NbrError
 from nbr.rules import layers
 from nbr.world import World
@@ -36,6 +38,27 @@ class Codec:
         if self.encoder is None:
             raise NbrError("which latent points give an observed one is not known: this model has no encoder")
         return _run(self.encoder, points, len(self.latent), "encoder")
+
+    def spec(self) -> tuple[registry.Spec, registry.Tensors]:
+        """Decoder and encoder as plain data and tensors."""
+        model: registry.Spec = {}
+        tensors: registry.Tensors = {}
+        for name, network in (("decoder", self.decoder), ("encoder", self.encoder)):
+            if network is not None:
+                if not isinstance(network, nn.Module):
+                    raise NbrError(f"the {name} is a function of yours and cannot be saved")
+                model[name], parts = layers.write(network)
+                tensors |= registry.joined(parts, name)
+        return model, tensors
+
+    @classmethod
+    def from_spec(cls, world: World, latent: World, model: Mapping[str, Any], parts: registry.Parts) -> Codec:
+        networks = {
+            name: layers.read(model[name], parts.below(name).tensors)
+            for name in ("decoder", "encoder")
+            if name in model
+        }
+        return cls(world, latent, networks["decoder"], networks.get("encoder"))
 
 
 def _run(network: Map, points: Tensor, columns: int, name: str) -> Tensor:

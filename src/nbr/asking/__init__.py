@@ -1,0 +1,1 @@
+"""From a question to a source, to an engine, to an answer."""

@@ -1,0 +1,1 @@
+"""Likelihood and sampling of rules combined with a prior."""

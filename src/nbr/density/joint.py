@@ -1,0 +1,80 @@
+"""The prior of two bodies of knowledge combined.
+
+A prior is a belief function whose focal sets are points, and Dempster's rule multiplies those of independent origin.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from nbr.density.learned import Learned
+from nbr.errors import NbrError
+from nbr.priors import Independent, Prior, uniform
+from nbr.rules.knowledge import Knowledge
+from nbr.world import Real, Variable, World
+
+Body = tuple[Knowledge, Prior | None]
+
+
+def combined(world: World, left: Body, right: Body) -> Prior | None:
+    """The prior of both; which one stands first does not matter.
+
+    A model that was trained on top of the other brings no prior of its own, and one prior that both have counts once.
+    """
+    priors = [prior for prior in (_own(left, right), _own(right, left)) if prior is not None]
+    if not priors:
+        return None
+    if len(priors) == 2 and _same(*priors):
+        priors = priors[:1]
+    if len(priors) == 1 and priors[0].world == world:
+        return priors[0]
+    if not all(isinstance(prior, Independent) for prior in priors):
+        kinds = " and ".join(type(prior).__name__ for prior in priors)
+        raise NbrError(
+            f"the priors of the two models ({kinds}) cannot be combined; make Reasoner(r.world | s.world, "
+            "[*r.rules, *s.rules], prior=...) with the one you mean"
+        )
+    columns = dict(zip(world.names, uniform(world).columns, strict=True))
+    for prior in priors:
+        for name, column in zip(prior.world.names, prior.columns, strict=True):  # type: ignore[attr-defined]
+            columns[name] = _product(name, world.variables[name], columns[name], column)
+    return Independent(world, list(columns.values()))
+
+
+def _own(body: Body, other: Body) -> Prior | None:
+    """The prior of a model, unless that is what the other model says."""
+    prior = body[1]
+    trained_on_top = isinstance(prior, Learned) and _rules(prior.knowledge) == _rules(other[0])
+    return None if trained_on_top else prior
+
+
+def _rules(knowledge: Knowledge) -> list[tuple[str, float]]:
+    return [(rule.describe(), rule.degree) for rule in knowledge.rules]
+
+
+def _same(one: Prior, other: Prior) -> bool:
+    if one is other:
+        return True
+    if type(one) is not type(other) or one.world != other.world:
+        return False
+    (spec, tensors), (spec2, tensors2) = one.spec(), other.spec()
+    return (
+        spec == spec2
+        and tensors.keys() == tensors2.keys()
+        and all(torch.equal(tensors[key], tensors2[key]) for key in tensors)
+    )
+
+
+def _product(name: str, variable: Variable, one: Tensor, other: Tensor) -> Tensor:
+    """The product of two distributions of one variable; that of two normal curves is one again."""
+    if not isinstance(variable, Real):
+        both = one / one.sum() * other
+        if not bool((both > 0).any()):
+            raise NbrError(f"the priors of the two models leave no value of {name!r}")
+        return both
+    if not len(one) or not len(other):
+        return one if len(one) else other
+    sharpness = one[1] ** -2 + other[1] ** -2
+    mean = (one[0] * one[1] ** -2 + other[0] * other[1] ** -2) / sharpness
+    return torch.stack([mean, sharpness**-0.5])

@@ -1,0 +1,77 @@
+"""Everything that a file may hold, one line for each kind; and `load`, which reads any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, Union
+
+from nbr import registry
+from nbr.errors import NbrError
+from nbr.storage import container
+
+if TYPE_CHECKING:
+    from nbr.classify.belief import BeliefClassifier
+    from nbr.classify.nonexpansive import NonexpansiveClassifier
+    from nbr.classify.robust import RobustClassifier
+    from nbr.reasoner import Reasoner
+
+Model = Union["Reasoner", "RobustClassifier", "NonexpansiveClassifier", "BeliefClassifier"]
+Kind = TypeVar("Kind")
+SHIPPED = Path(__file__).parent / "models"
+
+registry.home("rule", "rule", "nbr.rules.clause")
+registry.home("rule", "memory", "nbr.rules.memory")
+registry.home("rule", "veiled", "nbr.rules.code_network")
+registry.home("rule", "network", "nbr.rules.neural")
+registry.home("prior", "independent", "nbr.priors.independent")
+registry.home("prior", "empirical", "nbr.priors.empirical")
+registry.home("prior", "learned", "nbr.density.learned")
+registry.home("model", "reasoner", "nbr.reasoner")
+registry.home("model", "robust", "nbr.classify.robust", "classify")
+registry.home("model", "nonexpansive", "nbr.classify.nonexpansive", "classify")
+
+
+def load(path: str | PathLike[str]) -> Model:
+    """Read a reasoner from a .nbr or .toml file, or a classifier from a .nbr file or by the name of a shipped one."""
+    place = _place(path)
+    content = container.read(place)
+    try:
+        if place.suffix.lower() == ".toml":
+            return _read(container.from_toml(content), registry.Parts())
+        model, tensors = container.unpack(content)
+        try:
+            return _read(model, registry.Parts(tensors))
+        except NbrError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError):  # made by hand, checksum and all
+            raise NbrError("the file does not hold a model that can be read") from None
+    except NbrError as error:
+        raise NbrError(f"{place}: {error}") from None
+
+
+def load_reasoner(path: str | PathLike[str]) -> Reasoner:
+    """Read a model that answers questions."""
+    from nbr.reasoner import Reasoner
+
+    return load_as(Reasoner, path, "a classifier, which does not answer questions; use nbr classify")
+
+
+def load_as(kind: type[Kind], path: str | PathLike[str], otherwise: str = "another kind of model") -> Kind:
+    """Read a model that must be of one kind; else an error says that it is something else."""
+    found = load(path)
+    if not isinstance(found, kind):
+        raise NbrError(f"{path} is {otherwise}")
+    return found
+
+
+def _read(model: Mapping[str, Any], parts: registry.Parts) -> Model:
+    found: Model = registry.find("model", model.get("classifier", "reasoner")).from_spec(model, parts)
+    return found
+
+
+def _place(path: str | PathLike[str]) -> Path:
+    """A path; a name such as mnist-4-9 that is no file here stands for a model that comes with the package."""
+    named = SHIPPED / f"{Path(path).name}.nbr"
+    return named if str(path) == Path(path).name and not Path(path).exists() and named.exists() else Path(path)

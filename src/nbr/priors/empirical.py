@@ -1,0 +1,67 @@
+"""The rows of a table as a distribution."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from nbr import registry
+from nbr.errors import NbrError
+from nbr.priors.base import Prior
+from nbr.tables import Table
+from nbr.world import Real
+
+
+@registry.kind("prior", "empirical")
+class Empirical(Prior):
+    """The rows of a complete table, each as likely as any other."""
+
+    def __init__(self, table: Table, weights: Tensor | None = None) -> None:
+        super().__init__(table.world)
+        if not table.complete or not len(table):
+            raise NbrError("an empirical prior needs a table with rows and without holes")
+        self.points, counts = torch.unique(table.codes, dim=0, return_counts=True)
+        self.weights = counts.double() / len(table)
+        if weights is not None:
+            self.points, self.weights = table.codes, weights
+
+    def sample(self, count: int, generator: torch.Generator) -> Tensor:
+        drawn: Tensor = self.points[torch.multinomial(self.weights, count, replacement=True, generator=generator)]
+        return drawn
+
+    def log_prob(self, points: Tensor) -> Tensor | None:
+        if any(isinstance(variable, Real) for variable in self.world.variables.values()):
+            return None
+        if bool(points.isnan().any()):
+            shared: Tensor = (self._agree(points).double() @ self.weights).log()
+            return shared
+        both, member = torch.unique(torch.cat([self.points, points]), dim=0, return_inverse=True)
+        known = torch.full((len(both),), -math.inf, dtype=torch.float64)
+        known[member[: len(self.points)]] = self.weights.log()
+        scores: Tensor = known[member[len(self.points) :]]
+        return scores
+
+    def complete(self, codes: Tensor, count: int, generator: torch.Generator) -> Tensor:
+        chance = self._agree(codes) * self.weights
+        impossible = (chance.sum(dim=1) == 0).nonzero()
+        if len(impossible):
+            raise NbrError(f"no row of the prior agrees with what is observed of row {int(impossible[0]) + 1}")
+        picks = torch.multinomial(chance, count, replacement=True, generator=generator)
+        return torch.where(codes[:, None].isnan(), self.points[picks], codes[:, None])
+
+    def _agree(self, codes: Tensor) -> Tensor:
+        """Which points of the prior agree with the observed cells of each row: (rows, points)."""
+        found = torch.ones(len(codes), len(self.points), dtype=torch.bool)
+        for column in range(codes.shape[1]):
+            seen = codes[:, column, None]
+            found &= seen.isnan() | (seen == self.points[:, column])
+        return found
+
+    def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
+        return {"prior": "empirical"}, {"points": self.points, "weights": self.weights}
+
+    @classmethod
+    def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Empirical:
+        return cls(Table(parts.context["world"], parts.tensors["points"]), parts.tensors["weights"])

@@ -1,0 +1,138 @@
+"""Rules together: what they say of points, as matrices, and how they are written to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nbr import registry
+from nbr.errors import NbrError, suggest
+from nbr.language import span
+from nbr.rules.base import Rule, number, text
+from nbr.rules.codec import Codec
+from nbr.world import World
+
+COMMON = ("belief", "name")
+
+
+class Knowledge:
+    """A world and K rules over it; with a codec, the rules speak of its latent world."""
+
+    def __init__(self, world: World, rules: Iterable[Rule] = (), codec: Codec | None = None) -> None:
+        self.world, self.codec = world, codec
+        self.latent = world if codec is None else codec.latent
+        self.rules = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(rules, 1))
+
+    @property
+    def beliefs(self) -> Tensor:
+        """The belief of each rule, shape (rules,)."""
+        numbers = [torch.as_tensor(rule.belief, dtype=torch.float64) for rule in self.rules]
+        beliefs = torch.stack(numbers) if numbers else torch.zeros(0, dtype=torch.float64)
+        if not bool(((beliefs >= 0) & (beliefs <= 1)).all()):
+            raise NbrError("a belief has left the range from 0 to 1")
+        return beliefs
+
+    def grades(self, points: Tensor) -> Tensor:
+        """R(z): the grade of each point in each rule, shape (points, rules)."""
+        done: dict[object, Tensor] = {}
+        columns = [rule.grades_beside(done, points) for rule in self.rules]
+        return torch.stack(columns, dim=1) if columns else points.new_zeros(len(points), 0)
+
+    def grades_of_observed(self, points: Tensor) -> Tensor:
+        """The same for points of the observed world, by way of their codes."""
+        return self.grades(points if self.codec is None else self.codec.encode(points))
+
+    def observe(self, points: Tensor) -> Tensor:
+        """F(z): what is observed at points of the latent world."""
+        return points if self.codec is None else self.codec.decode(points)
+
+    def spec(self) -> tuple[registry.Spec, registry.Tensors]:
+        """World, rules and codec as plain data and tensors."""
+        model: registry.Spec = {"variables": _ordered(self.world), "rules": []}
+        tensors: registry.Tensors = {}
+        written: dict[int, int] = {}
+        for position, rule in enumerate(self.rules):
+            spec, parts = rule.spec()
+            if rule.weights is not None and written.setdefault(id(rule.weights), position) != position:
+                spec["weights"], parts = written[id(rule.weights)] + 1, {}
+            model["rules"].append(spec)
+            tensors |= registry.joined(parts, f"rules.{position}")
+        if self.codec is not None:
+            spec, parts = self.codec.spec()
+            model |= {"latent": _ordered(self.latent), **spec}
+            tensors |= parts
+        return model, tensors
+
+    @classmethod
+    def from_spec(cls, model: Mapping[str, Any], parts: registry.Parts) -> Knowledge:
+        specs = model.get("rules", [])
+        if not isinstance(specs, list):
+            raise NbrError("rules must be a list: write [[rules]] above each one")
+        world = _world(model)
+        codec = None
+        if "decoder" in model:
+            codec = Codec.from_spec(world, World.from_spec(dict(model["latent"])), model, parts)
+        rules: list[Rule] = []
+        for position, spec in enumerate(specs, 1):
+            try:
+                rules.append(_rule(spec, parts.below(f"rules.{position - 1}", earlier=rules, codec=codec)))
+            except NbrError as error:
+                raise NbrError(f"rule {position}: {error}") from None
+        return cls(world, rules, codec)
+
+
+def _rule(spec: object, parts: registry.Parts) -> Rule:
+    if not isinstance(spec, dict):
+        raise NbrError("must be a table: write [[rules]] above it")
+    name = next((name for name in ("veiled", *registry.names("rule")) if name in spec), None)
+    if name is None:
+        raise NbrError('has no rule = "..." and no memory = {...}')
+    found = registry.find("rule", name)
+    registry.check_keys(spec, found, COMMON)
+    if "belief" not in spec:
+        raise NbrError("has no belief")
+    checked = {**spec, "belief": number(spec, "belief"), "name": text(spec, "name") if "name" in spec else None}
+    rule: Rule = found.from_spec(checked, parts)
+    return rule
+
+
+def _world(model: Mapping[str, Any]) -> World:
+    """A world from pairs, as a .nbr file has them, or from a table of names and ranges of names, as in a .toml."""
+    if "variables" not in model:
+        raise NbrError("there is no [variables] table")
+    given = model["variables"]
+    if isinstance(given, list):
+        return World.from_spec(dict(given))
+    if not isinstance(given, Mapping):
+        raise NbrError("[variables] must be a table of names")
+    variables: dict[str, object] = {}
+    for key, spec in given.items():
+        for name in span(key):
+            if name in variables:
+                raise NbrError(f"variable {name!r} stands twice in [variables]")
+            variables[name] = spec
+    return World.from_spec(variables)
+
+
+def _ordered(world: World) -> list[list[object]]:
+    """Variables as pairs: their order is part of the model, and JSON objects do not promise one."""
+    return [[name, spec] for name, spec in world.spec.items()]
+
+
+def _bound(position: int, rule: Rule, world: World) -> Rule:
+    if not isinstance(rule, Rule):
+        raise NbrError(f"rule {position} is {rule!r}; write Clause(text, belief) or another kind of rule")
+    try:
+        return rule.bind(world)
+    except NbrError as error:
+        raise NbrError(f"rule {position}: {error}") from None
+
+
+def check_entries(model: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Raise an error that names an entry of a hand-written model which nobody reads."""
+    for key in model:
+        if key not in known:
+            raise NbrError(f"unknown entry {key!r}" + suggest(key, known))

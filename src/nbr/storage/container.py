@@ -1,0 +1,102 @@
+"""Model files: hand-written .toml, and .nbr, one safetensors file that carries data and never code.
+
+The header of a .nbr file holds the model as JSON, in the same words as a .toml, with a format version and a
+checksum over all of it and the tensors. Which kinds of model there are is the registry's business.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from nbr.errors import NbrError
+from nbr.registry import Saved
+from nbr.storage.atomic import write
+
+FORMAT = 1
+KEY = "nbr"
+UNREADABLE = (
+    safetensors.SafetensorError,
+    ValueError,
+    KeyError,
+    AttributeError,
+    TypeError,
+    RecursionError,
+    OverflowError,
+)
+
+
+def save(model: Saved, path: str | PathLike[str]) -> None:
+    """Write a model to a .nbr file, with a checksum over its data and tensors."""
+    path = Path(path)
+    if path.suffix.lower() != ".nbr":
+        raise NbrError(f"a model is saved with the ending .nbr, not as {path.name!r}")
+    spec, tensors = model.spec()
+    tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    header = json.dumps({"format": FORMAT, "checksum": _checksum(spec, tensors), "model": spec})
+    write(path, safetensors.torch.save(tensors, metadata={KEY: header}))
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a file that is not empty."""
+    try:
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise NbrError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    if not content:
+        raise NbrError(f"{path}: the file is empty")
+    return content
+
+
+def unpack(content: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """The data and tensors of a .nbr file, if its checksum fits."""
+    header, tensors = _parse(content)
+    version = header.get("format")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise NbrError("this is not an NBR model: its header has no format version")
+    if version > FORMAT:
+        raise NbrError(f"the file has format {version}, and this version of nbr reads up to {FORMAT}: update nbr")
+    model = header.get("model")
+    if not isinstance(model, dict) or header.get("checksum") != _checksum(model, tensors):
+        raise NbrError("the file is damaged: its checksum does not fit")
+    return model, tensors
+
+
+def from_toml(content: bytes) -> dict[str, Any]:
+    """The data of a .toml file."""
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise NbrError(f"not a TOML file: {error}") from None
+
+
+def _checksum(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
+    digest = hashlib.sha256(json.dumps([FORMAT, model], sort_keys=True).encode())
+    for name in sorted(tensors):
+        tensor = tensors[name].contiguous()
+        digest.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        digest.update(tensor.view(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _parse(content: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    try:
+        length = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
+        tensors = safetensors.torch.load(content)
+        header = json.loads(metadata[KEY])
+    except UNREADABLE:
+        raise NbrError("this is not an NBR model, or it is damaged") from None
+    if not isinstance(header, dict):
+        raise NbrError("this is not an NBR model, or it is damaged")
+    return header, tensors

@@ -1,0 +1,108 @@
+"""Imports go down only, late ones included: the storeys of the house, from the ground up."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "nbr"
+STOREYS = [
+    ["errors"],
+    ["registry"],
+    ["storage"],
+    ["world"],
+    ["points", "language"],
+    ["tables", "rules"],
+    ["evidence", "inference"],
+    ["sources", "priors"],
+    ["density", "asking"],
+    ["reasoner"],
+    ["training"],
+    ["learning", "lipschitz"],
+    ["classify"],
+    ["robustness", "datasets", "models"],
+    ["kinds"],
+    ["paper"],
+    ["app"],
+    ["__main__"],
+]
+LEVEL = {room: level for level, rooms in enumerate(STOREYS) for room in rooms}
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = path
+    return {name: path for name, path in found.items() if name != "__init__"}
+
+
+def imports(path: Path, known: dict[str, Path]) -> set[str]:
+    """The modules of ours that a file imports, wherever in the file, except for type checkers."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: a relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            if name.startswith("nbr."):
+                part = name.removeprefix("nbr.")
+                found.add(part if part in known else part.rpartition(".")[0])
+    return found - {""}
+
+
+def room(module: str) -> str:
+    return module.partition(".")[0]
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    known = modules()
+    return {name: imports(path, known) for name, path in known.items()}
+
+
+def test_every_room_has_a_storey(graph: dict[str, set[str]]) -> None:
+    assert {room(name) for name in graph} - set(LEVEL) == set()
+
+
+def test_imports_go_down(graph: dict[str, set[str]]) -> None:
+    upward = [
+        f"{name} imports {other}"
+        for name, others in graph.items()
+        for other in others
+        if room(name) != room(other) and LEVEL[room(other)] >= LEVEL[room(name)]
+    ]
+    assert upward == []
+
+
+def test_no_module_stands_on_itself(graph: dict[str, set[str]]) -> None:
+    done: set[str] = set()
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        assert name not in above, " -> ".join([*above[above.index(name) :], name])
+        if name not in done:
+            for other in graph.get(name, ()):
+                visit(other, (*above, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+def test_no_file_is_long() -> None:
+    long = {name: lines for name, path in modules().items() if (lines := len(path.read_text().splitlines())) > 300}
+    assert long == {}
