@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import models
 import nbr
 import oracle
-from nbr import rows
+from nbr.sources import listing as rows
 
 TABLE_1 = [
     ("x10", "x0=1", 0, 1 / 3),

@@ -171,7 +171,7 @@ class Reasoner:
     @classmethod
     def from_spec(cls, model: Mapping[str, Any], parts: registry.Parts) -> Reasoner:
         """The inverse of `spec`; the words of a .toml are the same."""
-        if not parts.tensors and isinstance(model.get("variables"), Mapping):
+        if not isinstance(model.get("variables"), list):  # written by hand
             check_entries(model, IN_TOML)
         knowledge, prior = saved.read(model, parts)
         found = cls(knowledge.world, prior=prior)

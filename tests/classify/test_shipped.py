@@ -11,7 +11,7 @@ import torch
 import nbr
 from nbr.classify import pictures
 from nbr.classify.robust import RobustClassifier
-from nbr.kinds import MODELS
+from nbr.kinds import SHIPPED as MODELS
 from nbr.lipschitz import bound
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,7 +11,9 @@ import torch
 import nbr
 from nbr import priors
 from nbr.density import likelihood, sampling
+from nbr.density.learned import Learned
 from nbr.points import numbered as listing
+from nbr.rules.knowledge import Knowledge
 from nbr.tables import Table, read
 
 WORLD = nbr.World(a=nbr.Bit(), b=nbr.Choice("u", "v", "w"), c=nbr.Bit())
@@ -24,7 +26,7 @@ def every_prior() -> dict[str, priors.Prior]:
         "uniform": priors.uniform(WORLD),
         "marginals": priors.marginals(TABLE),
         "empirical": priors.Empirical(TABLE),
-        "learned": priors.Learned(nbr.Reasoner(WORLD, [nbr.Clause("b=u", 0.5)])),
+        "learned": Learned(Knowledge(WORLD, [nbr.Clause("b=u", 0.5)])),
     }
 
 
@@ -69,7 +71,7 @@ def test_log_prob_equals_plain_sums(name: str) -> None:
             if all(math.isnan(cell) or cell == value for cell, value in zip(row, p, strict=True))
         ]
         expected.append(sum(share[p] for p in agree))
-    scored = likelihood.score(reasoner, Table(WORLD, holes))
+    scored = likelihood.score(reasoner.knowledge, reasoner.prior, Table(WORLD, holes))
     assert scored.exact
     np.testing.assert_allclose(scored.log_prob.exp().numpy(), expected, atol=1e-12)
 
@@ -116,7 +118,7 @@ def test_other_ways_to_sample_agree(method: str, monkeypatch: pytest.MonkeyPatch
     weights = PRIORS["marginals"].log_prob(points).exp() * exact.keep(points)
     share = weights / weights.sum()
     reasoner = kept_and_chains(method, monkeypatch)
-    drawn = sampling.draw(reasoner, 40_000, None, torch.Generator().manual_seed(0))
+    drawn = sampling.draw(reasoner.knowledge, reasoner.prior, 40_000, None, torch.Generator().manual_seed(0))
     assert drawn.method == method
     assert drawn.acceptance == pytest.approx(float(weights.sum()), abs=0.02)
     numbers = (drawn.points @ torch.tensor([6.0, 2.0, 1.0], dtype=torch.float64)).long()
@@ -132,7 +134,7 @@ def test_continuous_worlds() -> None:
     assert drawn.attrs["method"] == "kept"
     assert drawn.attrs["acceptance"] == pytest.approx(0.2 + 0.8 * 0.5, abs=0.02)
     assert (drawn["t"] < 2).mean() == pytest.approx(0.2 / 0.6, abs=0.02)
-    scored = likelihood.score(reasoner, read(pd.DataFrame({"t": [1.0, 5.0]}), world))
+    scored = likelihood.score(reasoner.knowledge, reasoner.prior, read(pd.DataFrame({"t": [1.0, 5.0]}), world))
     assert not scored.exact
     expected = [math.log(0.1 / 0.6), math.log(0.05 / 0.6)]
     np.testing.assert_allclose(scored.log_prob.numpy(), expected, atol=4 * scored.error + 1e-9)
@@ -141,9 +143,9 @@ def test_continuous_worlds() -> None:
 def test_estimated_likelihood_with_holes(monkeypatch: pytest.MonkeyPatch) -> None:
     reasoner = nbr.Reasoner(WORLD, RULES, prior=PRIORS["marginals"])
     holes = Table(WORLD, torch.tensor([[math.nan, 1, 0], [1, math.nan, math.nan]], dtype=torch.float64))
-    exact = likelihood.score(reasoner, holes)
+    exact = likelihood.score(reasoner.knowledge, reasoner.prior, holes)
     monkeypatch.setattr(likelihood, "listing", lambda world: None)
-    estimate = likelihood.score(reasoner, holes)
+    estimate = likelihood.score(reasoner.knowledge, reasoner.prior, holes)
     assert exact.exact
     assert not estimate.exact
     assert estimate.mean == pytest.approx(exact.mean, abs=4 * estimate.error)
@@ -177,7 +179,7 @@ def test_pair_marginals_of_samples_agree_with_the_model() -> None:
     world = nbr.World.bits(10)
     model = nbr.Reasoner(world, Bank(world, [world.names], 8, width=16, seed=3).export())
     listed = listing.listing(world)
-    weights = likelihood.log_weights(model, listed)
+    weights = likelihood.log_weights(model.knowledge, model.prior, listed)
     chance = torch.softmax(weights, 0)
     expected = (listed.points * chance[:, None]).T @ listed.points
     drawn = torch.from_numpy(model.sample(50_000, seed=0).to_numpy().copy()).double()

@@ -68,10 +68,10 @@ class Knowledge:
 
     @classmethod
     def from_spec(cls, model: Mapping[str, Any], parts: registry.Parts) -> Knowledge:
+        world = _world(model)
         specs = model.get("rules", [])
         if not isinstance(specs, list):
             raise NbrError("rules must be a list: write [[rules]] above each one")
-        world = _world(model)
         codec = None
         if "decoder" in model:
             codec = Codec.from_spec(world, World.from_spec(dict(model["latent"])), model, parts)
