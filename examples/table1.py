@@ -24,7 +24,7 @@ def main() -> None:
         answer = model.ask(question, given)
         ours, theirs = f"[{answer.belief:.4f}, {answer.plausibility:.4f}]", f"[{belief}, {plausibility}]"
         print(f"{given:<28}{question:<10}{ours:<20}{theirs:<16}{answer.conflict:.4f}")
-        print(f"{'':<28}{bar(answer.belief, answer.plausibility)}")
+        print(f"{'':<28}{bar(answer.bounds.belief, answer.bounds.plausibility)}")
 
 
 if __name__ == "__main__":

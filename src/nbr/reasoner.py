@@ -115,7 +115,7 @@ class Reasoner:
         had in that time, the answer has bounds, as narrow as `tolerance` if the time allows. Along reals that
         networks or functions read, a grid is laid: of `grid` pieces, or ever finer until the bounds are narrow.
         """
-        return asking.ask(self.knowledge, question, given, asking.Ways(engine, budget, tolerance, grid, seed))
+        return asking.ask(self.knowledge, question, given, asking.Settings(engine, budget, tolerance, grid, seed))
 
     @property
     def prior(self) -> Prior:

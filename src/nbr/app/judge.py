@@ -69,7 +69,7 @@ def shown(report: Report) -> str:
     """A verdict for reading."""
     lines = [f"{report['picture']}: {report['label']}", ""]
     for name, (low, high) in report["intervals"].items():
-        lines.append(f"  {name:<6}[{low:.4f}, {high:.4f}]  {bar(low, high)}")
+        lines.append(f"  {name:<6}[{low:.4f}, {high:.4f}]  {bar((low, low), (high, high))}")
     lines += ["", f"  conflict {report['conflict']:.4f}", f"  {proof(report)}", ""]
     lines.append("  rules that counted most       weight   for   its own proved radius")
     for rule in report["rules"]:

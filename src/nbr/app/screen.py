@@ -24,22 +24,28 @@ def answer(result: Answer) -> str:
         value, (low, high) = getattr(result, name), getattr(result.bounds, name)
         known = "" if low == high else f"   between {low:.4f} and {high:.4f}"
         lines.append(f"  {name:<13}{value:.4f}{known}")
-    rules, points = _count(result.rules, "rule"), _count(result.points, "point")
-    surely = "exact" if result.exact else f"not exact, bounds are {result.bounds.kind}"
-    lines += ["", f"  {bar(result.belief, result.plausibility)}", ""]
-    return "\n".join([*lines, f"  {surely}; {rules}, {points}, engine {result.engine}"])
+    lines += ["", f"  {bar(result.bounds.belief, result.bounds.plausibility)}", ""]
+    if result.sure is not None:
+        (low, high), (least, most) = result.sure.belief, result.sure.plausibility
+        lines += [f"  certain: belief {low:.4f} to {high:.4f}, plausibility {least:.4f} to {most:.4f}", ""]
+    told = ["exact" if result.exact else f"not exact, bounds are {result.bounds.kind}"]
+    counted = [_count(result.rules, "rule"), *([] if result.points is None else [_count(result.points, "point")])]
+    return "\n".join([*lines, f"  {told[0]}; {', '.join(counted)}, engine {result.engine}"])
 
 
-def bar(belief: float, plausibility: float) -> str:
-    """The interval as a bar.
+def bar(belief: tuple[float, float], plausibility: tuple[float, float]) -> str:
+    """The interval as a bar; where its ends are only known between bounds, that shows.
 
-    >>> print(bar(0.2, 0.6))
+    >>> print(bar((0.2, 0.2), (0.6, 0.6)))
     for ██████████░░░░░░░░░░░░░░░░░░░░···················· against   (░ not known)
+    >>> print(bar((0.2, 0.3), (0.5, 0.6)))
+    for ██████████▒▒▒▒▒░░░░░░░░░░▒▒▒▒▒···················· against   (░ not known, ▒ not computed)
     """
-    supported = round(WIDTH * belief)
-    possible = max(round(WIDTH * plausibility), supported)
-    cells = "█" * supported + "░" * (possible - supported) + "·" * (WIDTH - possible)
-    return f"for {cells} against   (░ not known)"
+    first, second, third, last = (round(WIDTH * end) for end in (*belief, *plausibility))
+    last = max(first, last)
+    second, third = (second, third) if second <= third else (last, last)
+    cells = "█" * first + "▒" * (second - first) + "░" * (third - second) + "▒" * (last - third) + "·" * (WIDTH - last)
+    return f"for {cells} against   (░ not known{', ▒ not computed' if '▒' in cells else ''})"
 
 
 def model(found: Any, name: str) -> str:

@@ -28,8 +28,9 @@ class Bounds:
 class Answer:
     """Belief is the evidence for, plausibility what the evidence does not speak against.
 
-    The gap between them is what the model does not know. Conflict is the part of the evidence that
-    contradicts itself or the condition. When not `exact`, each number is the middle of its bounds.
+    The gap between them is what the model does not know. Conflict is the part of the evidence that contradicts
+    itself or the condition. Where the answer is not `exact`, belief is the lower end of its bounds, plausibility and
+    conflict are the upper ends of theirs: the interval shown never leaves out what may be true.
     """
 
     question: str
@@ -38,24 +39,32 @@ class Answer:
     exact: bool
     engine: str
     rules: int
-    points: int
+    points: int | None  # how many were gone through; None where none were
+    sure: Bounds | None = None  # bounds that hold for certain, beside a 95% interval
+    notes: tuple[str, ...] = ()  # what would make it better
 
     @property
     def belief(self) -> float:
-        return _middle(self.bounds.belief)
+        return self.bounds.belief[0]
 
     @property
     def plausibility(self) -> float:
-        return _middle(self.bounds.plausibility)
+        return self.bounds.plausibility[1]
 
     @property
     def conflict(self) -> float:
-        return _middle(self.bounds.conflict)
+        return self.bounds.conflict[1]
 
     @property
     def ignorance(self) -> float:
-        """How much of the answer is unknown: the gap between plausibility and belief."""
+        """The gap between plausibility and belief: what the model does not know, and what was not computed."""
         return self.plausibility - self.belief
+
+    @property
+    def uncomputed(self) -> float:
+        """How much of that gap may only be for want of time: 0 where the answer is exact."""
+        (low, high), (least, most) = self.bounds.belief, self.bounds.plausibility
+        return min(most - low, (high - low) + (most - least))
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -66,17 +75,17 @@ class Answer:
             "conflict": self.conflict,
             "exact": self.exact,
             "bounds": self.bounds.as_json(),
+            "sure": None if self.sure is None else self.sure.as_json(),
             "engine": self.engine,
             "rules": self.rules,
             "points": self.points,
+            "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
         asked = self.question + (f" | {self.given}" if self.given else "")
-        how = "exact" if self.exact else f"not exact, {self.bounds.kind} bounds"
+        how = "exact"
+        if not self.exact:
+            low, high = self.bounds.belief[1], self.bounds.plausibility[0]
+            how = f"not exact: belief up to {low:.4f}, plausibility from {high:.4f}, {self.bounds.kind} bounds"
         return f"{asked}: [{self.belief:.4f}, {self.plausibility:.4f}], conflict {self.conflict:.4f} ({how})"
-
-
-def _middle(interval: Interval) -> float:
-    low, high = interval
-    return low if low == high else (low + high) / 2

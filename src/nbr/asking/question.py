@@ -1,35 +1,38 @@
-"""From a question to grades, to an engine, to an answer."""
+"""From a question to the parts that it is about, to a way of answering each, to an answer."""
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from nbr.asking import by_points, by_statements
 from nbr.asking.answer import Answer, Bounds
+from nbr.asking.components import Component, components
+from nbr.asking.outcome import Contradiction, Outcome
 from nbr.errors import NbrError
-from nbr.inference import ENGINES, Estimate, Limits, Problem, solve
+from nbr.inference import ENGINES, Limits, ganak, sat
 from nbr.inference.problem import Interval
-from nbr.inference.reduce import distinct, front
 from nbr.language import Expression, parse
 from nbr.rules import Fuzzy, Rule
 from nbr.rules.knowledge import Knowledge
-from nbr.sources.listing import Rows, Set, collect, excluded
+from nbr.sources.listing import Listing, Set
 from nbr.world import World
 
-COARSE, FINEST = 32, 1_000_000  # pieces of a grid
-PAIRS = 1 << 20  # grades of pairs of points held at a time
 ROUNDING = 1e-12
+ASKED = 0.7  # of the time, for the part that a question is about, if there are others
+QUICK = 0.02  # seconds of listing that are not worth asking a counter for
+FEW_RULES = 16  # up to which listed points give an exact answer at once
+WITHOUT_POINTS = ("counting", "drawn")
 
 Proposition = str | Expression | Rule | Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
-class Ways:
+class Settings:
     """How a question is to be answered."""
 
     engine: str = "auto"
@@ -39,14 +42,16 @@ class Ways:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.engine not in ("auto", *ENGINES):
-            raise NbrError(f"unknown engine {self.engine!r}; there are auto, {', '.join(ENGINES)}")
+        known = ("auto", *ENGINES, *WITHOUT_POINTS)
+        if self.engine not in known:
+            raise NbrError(f"unknown engine {self.engine!r}; there are {', '.join(known)}")
         if not _is_number(self.budget) or not self.budget > 0:
             raise NbrError(f"the budget is a number of seconds above 0, not {self.budget}")
         if not _is_number(self.tolerance) or not 0 <= self.tolerance < 1:
             raise NbrError(f"the tolerance is a number from 0 to 1, not {self.tolerance}")
-        if self.grid is not None and (not isinstance(self.grid, int) or not 1 <= self.grid <= FINEST):
-            raise NbrError(f"the grid is a whole number of pieces from 1 to {FINEST:,}, not {self.grid}")
+        finest = by_points.FINEST
+        if self.grid is not None and (not isinstance(self.grid, int) or not 1 <= self.grid <= finest):
+            raise NbrError(f"the grid is a whole number of pieces from 1 to {finest:,}, not {self.grid}")
         if not isinstance(self.seed, int) or not 0 <= self.seed < 1 << 63:
             raise NbrError(f"the seed is a whole number from 0 to 2^63, not {self.seed}")
 
@@ -55,68 +60,149 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not math.isnan(value)
 
 
-def ask(knowledge: Knowledge, question: Proposition, given: Proposition | None, ways: Ways) -> Answer:
-    limits = Limits.within(ways.budget, ways.tolerance, ways.seed)
-    proposition = _set(question, knowledge.world, "question")
-    condition = None if given is None else _set(given, knowledge.world, "condition")
-    beliefs = knowledge.beliefs.detach()
-    if isinstance(condition, Rule):  # a fuzzy condition is one more rule, always present
-        beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
-
-    def attempt(grid: int) -> tuple[Rows, Estimate, Bounds]:
-        rows = collect(knowledge, proposition, condition, grid=grid, seed=ways.seed, limits=limits)
-        _possible(rows, beliefs, knowledge, condition)
-        plan = (_crisp if isinstance(proposition, Expression) else _fuzzy)(rows, beliefs, limits)
-        estimate = solve(plan.problem(), ways.engine, limits)
-        return rows, estimate, _bounds(estimate, plan)
-
+def ask(knowledge: Knowledge, question: Proposition, given: Proposition | None, settings: Settings) -> Answer:
+    """Bounds on belief, plausibility and conflict; equal ones where the answer is exact."""
+    limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
+    proposition = as_set(question, knowledge.world, "question")
+    condition = None if given is None else as_set(given, knowledge.world, "condition")
     with torch.no_grad():
-        grid, began = ways.grid or COARSE, time.monotonic()
-        rows, estimate, bounds = attempt(grid)
-        # Where a grid leaves bounds too wide, lay finer ones while that helps and time allows.
-        while ways.grid is None and rows.boxes and _width(bounds) > ways.tolerance and grid < FINEST:
-            spent, began = time.monotonic() - began, time.monotonic()
-            if limits.left < 10 * spent:
-                break
-            grid, before = 4 * grid, _width(bounds)
-            rows, estimate, bounds = attempt(grid)
-            if _width(bounds) > 0.9 * before:
-                break
+        asked, *others = components(knowledge, proposition, condition)
+        found = _checked(asked, knowledge, condition, settings, limits.share(ASKED) if others else limits)
+        rest = [
+            _checked(part, knowledge, condition, settings, limits.share(1 / (len(others) - done)))
+            for done, part in enumerate(others)
+        ]
+    everything = [found, *rest]
+    points = [each.points for each in everything if each.points is not None]
+    bounds = _bounds(found, rest)
     return Answer(
         question=_words(question),
         given=None if given is None else _words(given),
         bounds=bounds,
-        exact=estimate.kind == "proved" and _width(bounds) == 0,
-        engine=estimate.engine,
+        exact=bounds.kind == "proved" and _width(bounds) == 0,
+        engine=" and ".join(dict.fromkeys(each.engine for each in everything)),
         rules=len(knowledge.rules),
-        points=rows.points,
+        points=sum(points) if len(points) == len(everything) else None,
+        sure=None if found.sure is None else _bounds(found.sure, [each.sure or each for each in rest]),
+        notes=tuple(dict.fromkeys(note for each in everything for note in each.notes)),
     )
 
 
-def _bounds(estimate: Estimate, plan: _Plan) -> Bounds:
+def _checked(part: Component, whole: Knowledge, condition: Set | None, settings: Settings, limits: Limits) -> Outcome:
+    """Answer a part; a contradiction is told with the numbers that rules have in the whole model."""
+    try:
+        return _answered(part, settings, limits)
+    except Contradiction as error:
+        positions = [part.rules[rule] for rule in error.rules]
+        named = " and ".join(f"rule {position + 1} ({whole.rules[position]})" for position in positions)
+    if not named:
+        everywhere = (
+            "no point of the world meets it" if isinstance(condition, Expression) else "its grade is 0 everywhere"
+        )
+        raise NbrError(f"the condition cannot hold: {everywhere}")
+    if part.condition is not None:
+        raise NbrError(f"the condition contradicts {named}, which must hold (belief 1)")
+    raise NbrError(f"{named} must hold (belief 1) and contradict each other")
+
+
+def _answered(part: Component, settings: Settings, limits: Limits) -> Outcome:
+    if settings.engine in WITHOUT_POINTS:
+        return _without_points(part, settings.engine, limits)
+    if settings.engine == "auto":
+        found = _auto(part, settings, limits)
+        if found is not None:
+            return found
+    return _from_points(part, settings, limits)
+
+
+def _auto(part: Component, settings: Settings, limits: Limits) -> Outcome | None:
+    """Statements where listing points would take long or leave too many rules for an exact answer; else None."""
+    knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
+    if not isinstance(proposition, Expression) or by_statements.unfit(knowledge, condition):
+        return None
+    listing = Listing.of(knowledge, proposition, condition, by_points.COARSE)
+    few = len(knowledge.rules) <= FEW_RULES
+    if listing.seconds < QUICK and few:
+        return None
+    assert condition is None or isinstance(condition, Expression)
+    notes = []
+    found: list[Outcome] = []
+    if ganak.available():
+        counted = by_statements.counted(knowledge, proposition, condition, limits.share(by_statements.COUNTED))
+        if counted is not None and (counted.exact or counted.width <= settings.tolerance):
+            return counted
+        found += [counted] if counted is not None else []
+    else:
+        notes.append(by_statements.COUNTER)
+    if few and listing.seconds < 0.3 * limits.left:
+        return None
+    if sat.available():
+        drawn = by_statements.from_draws(knowledge, proposition, condition, limits)
+        found += [drawn] if drawn is not None else []
+    else:
+        notes.append(by_statements.SOLVER)
+        found += [_from_points(part, settings, limits)]
+    if not found:
+        return None
+    best = min(found, key=lambda each: each.width)
+    return replace(best, notes=(*best.notes, *notes))
+
+
+def _from_points(part: Component, settings: Settings, limits: Limits) -> Outcome:
+    engine = "auto" if settings.engine in WITHOUT_POINTS else settings.engine
+    return by_points.answer(
+        part.knowledge, part.proposition, part.condition, engine=engine, grid=settings.grid, limits=limits
+    )
+
+
+def _without_points(part: Component, engine: str, limits: Limits) -> Outcome:
+    """By the engine that the user named, or an error that says why not."""
+    knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
+    reason = by_statements.unfit(knowledge, condition)
+    if not isinstance(proposition, Expression):
+        reason = "the question is fuzzy"
+    available, needs = (
+        (ganak.available, by_statements.COUNTER) if engine == "counting" else (sat.available, by_statements.SOLVER)
+    )
+    if not available():
+        raise NbrError(needs)
+    if reason is None:
+        assert isinstance(proposition, Expression)
+        assert condition is None or isinstance(condition, Expression)
+        solve = by_statements.counted if engine == "counting" else by_statements.from_draws
+        found = solve(knowledge, proposition, condition, limits)
+        if found is not None:
+            return found
+        reason = "not even one count was done in time" if engine == "counting" else "the rules are fuzzy"
+    raise NbrError(f"the engine {engine!r} does not fit: {reason}; leave the choice to 'auto'")
+
+
+def _bounds(asked: Outcome, others: Sequence[Outcome]) -> Bounds:
     """The bounds of an answer: within [0, 1], belief not above plausibility, and equal where only rounding differs."""
-    yes_low, yes_high = estimate.ratio(*plan.yes_low)[0], estimate.ratio(*plan.yes_high)[1]
-    no_low, no_high = estimate.ratio(*plan.no_low)[0], estimate.ratio(*plan.no_high)[1]
-    least, most = estimate.bounds(plan.all_low)[0], estimate.bounds(plan.all_high)[1]
-    belief, plausibility = (1 - no_high, 1 - no_low), (yes_low, yes_high)
+    belief, plausibility = (1 - asked.doubt[1], 1 - asked.doubt[0]), asked.plausibility
+    whole = [math.prod(each.whole[end] for each in (asked, *others)) for end in (0, 1)]
     return Bounds(
         belief=_tidy(belief[0], min(belief[1], plausibility[1])),
         plausibility=_tidy(max(belief[0], plausibility[0]), plausibility[1]),
-        conflict=_tidy(1 - most, 1 - least),
-        kind=estimate.kind,
+        conflict=_tidy(1 - whole[1], 1 - whole[0]),
+        kind="proved" if all(each.kind == "proved" for each in (asked, *others)) else "95%",
     )
 
 
 def _tidy(low: float, high: float) -> Interval:
     low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
-    return (low, high) if high - low > ROUNDING else ((low + high) / 2,) * 2
+    if high - low > ROUNDING:
+        return low, high
+    middle = (low + high) / 2
+    return (float(round(middle)),) * 2 if abs(middle - round(middle)) < ROUNDING / 100 else (middle, middle)
 
 
 def _width(bounds: Bounds) -> float:
     return max(high - low for low, high in (bounds.belief, bounds.plausibility, bounds.conflict))
 
 
-def _set(words: Proposition, world: World, what: str) -> Set:
+def as_set(words: Proposition, world: World, what: str) -> Set:
+    """A question or condition as a set of points of a world."""
     try:
         if isinstance(words, Rule):
             return words.bind(world)
@@ -131,143 +217,3 @@ def _set(words: Proposition, world: World, what: str) -> Set:
 
 def _words(words: Proposition) -> str:
     return str(words) if isinstance(words, str | Expression | Rule) else getattr(words, "__name__", "a function")
-
-
-def _possible(rows: Rows, beliefs: Tensor, knowledge: Knowledge, condition: Set | None) -> None:
-    """Raise an error that names the reason if every world has mass 0.
-
-    The world of the rules that are always present is the only one that all others contain, so it decides.
-    """
-    rules = knowledge.rules
-    if rows.complete and not len(rows.most):
-        raise NbrError("the condition cannot hold: no point of the world meets it")
-    blame = [i for i in range(len(beliefs)) if beliefs[i] == 1]
-
-    def contradictory(some: list[int]) -> bool:
-        return bool(some) and float(rows.most[:, some].amin(dim=1).max()) == 0
-
-    if not rows.complete:
-        blame = excluded(knowledge, condition)[:1]
-        if not blame:
-            return
-    elif not contradictory(blame):
-        return
-    for rule in list(blame) if rows.complete else []:
-        others = [i for i in blame if i != rule]
-        if contradictory(others):
-            blame = others
-    named = [f"rule {i + 1} ({rules[i]})" for i in blame if i < len(rules)]
-    if not named:
-        raise NbrError("the condition cannot hold: its grade is 0 at every point")
-    if condition is not None:
-        raise NbrError(f"the condition contradicts {' and '.join(named)}, which must hold (belief 1)")
-    raise NbrError(f"{' and '.join(named)} must hold (belief 1) and contradict each other")
-
-
-class _Plan:
-    """The expectations that a question needs, and which ratios of them are its answer.
-
-    A ratio is a pair of unions, (numerator, denominator). Each comes twice, because grades within a cell
-    are known only between bounds: plausibility rises with the grades of the points for the question and falls
-    with those against it. Where the grades are exact both are the same, and computed once.
-    """
-
-    yes_low: tuple[int, int]
-    yes_high: tuple[int, int]
-    no_low: tuple[int, int]
-    no_high: tuple[int, int]
-    all_low: int
-    all_high: int
-
-    def __init__(self, beliefs: Tensor) -> None:
-        self.beliefs = beliefs
-        self.groups: list[Tensor] = []
-        self.unions: dict[tuple[int, ...], int] = {}
-
-    def add(self, sets: Sequence[Tensor]) -> list[int]:
-        """Take sets of points in as groups; their numbers."""
-        first = len(self.groups)
-        self.groups.extend(sets)
-        return list(range(first, len(self.groups)))
-
-    def union(self, *groups: int) -> int:
-        return self.unions.setdefault(tuple(sorted(set(groups))), len(self.unions))
-
-    def problem(self) -> Problem:
-        return Problem(tuple(self.groups), tuple(self.unions), self.beliefs)
-
-
-def _crisp(rows: Rows, beliefs: Tensor, limits: Limits) -> _Plan:
-    """Equations (7) and (8): f_Q over the points where Q holds, f_N over the others, f_C over both."""
-    plan = _Plan(beliefs)
-    holds = rows.member > 0
-    yes_low, no_low = low = plan.add([rows.grades[holds], rows.grades[~holds]])
-    yes_high, no_high = low if rows.tight else plan.add([_covered(rows, rows.most[at]) for at in (holds, ~holds)])
-    plan.yes_low = plan.union(yes_low), plan.union(yes_low, no_high)
-    plan.yes_high = plan.union(yes_high), plan.union(yes_high, no_low)
-    plan.no_low = plan.union(no_low), plan.union(no_low, yes_high)
-    plan.no_high = plan.union(no_high), plan.union(no_high, yes_low)
-    plan.all_low, plan.all_high = plan.union(yes_low, no_low), plan.union(yes_high, no_high)
-    return plan
-
-
-def _fuzzy(rows: Rows, beliefs: Tensor, limits: Limits) -> _Plan:
-    """Equation (6), with its scaling of every world to a highest grade of 1.
-
-    Bel(A) = 1 - E[max over z of min(mu_Y(z), M_Y (1 - A(z)))] / E M_Y with M_Y = max mu_Y. As M_Y is itself a
-    maximum, the numerator is a maximum over pairs of points (z, z') with the grades min(R(z), (1 - A(z)) R(z')), and
-    one more rule, always present, that grades them 1 - A(z): any engine can take it.
-    """
-    plan = _Plan(torch.cat([beliefs, beliefs.new_ones(1)]))
-    pairing = limits.share(0.5)
-    found, complete = _scaled_sets(rows.grades, rows.member, 1 - rows.member, pairing.deadline)
-    low = high = plan.add(found)
-    if not (rows.tight and complete):
-        most, for_most, against_most = (
-            _covered(rows, part) for part in (rows.most, rows.member_most, 1 - rows.member_least)
-        )
-        found, complete = _scaled_sets(most, for_most, against_most, pairing.deadline)
-        if not complete:  # a pair of points that all rules allow may be among those not looked at
-            for position, cap in enumerate((for_most, against_most)):
-                spare = torch.cat([most.new_ones(1, most.shape[1]), cap.max().view(1, 1)], dim=1)
-                found[position] = torch.cat([found[position], spare])
-        high = plan.add(found)
-    (yes_low, no_low, plan.all_low), (yes_high, no_high, plan.all_high) = (
-        map(plan.union, part) for part in (low, high)
-    )
-    plan.yes_low, plan.yes_high = (yes_low, plan.all_high), (yes_high, plan.all_low)
-    plan.no_low, plan.no_high = (no_low, plan.all_high), (no_high, plan.all_low)
-    return plan
-
-
-def _covered(rows: Rows, most: Tensor) -> Tensor:
-    """The most that grades can be; where cells are missing, a point that all rules allow may be among them."""
-    return most if rows.complete else torch.cat([most, most.new_ones(1, *most.shape[1:])])
-
-
-def _scaled_sets(grades: Tensor, member: Tensor, against: Tensor, deadline: float) -> tuple[list[Tensor], bool]:
-    """Pairs for A, pairs for not A, and all points, each with the grade of the rule that caps them.
-
-    Also whether there was time for all pairs.
-    """
-    top = front(grades, deadline)
-    (yes, all_yes), (no, all_no) = (_pairs(grades, part, top, deadline) for part in (member, against))
-    return [yes, no, _capped(top, top.new_ones(len(top)))], all_yes and all_no
-
-
-def _pairs(grades: Tensor, member: Tensor, top: Tensor, deadline: float) -> tuple[Tensor, bool]:
-    inside = distinct(_capped(grades, member)[member > 0])
-    inside = inside[inside.sum(dim=1).argsort(descending=True)]
-    found = inside[:0]
-    for chunk in inside.split(max(1, PAIRS // max(1, top.numel()))):
-        if time.monotonic() > deadline:
-            return found, False
-        scale = chunk[:, -1, None, None]
-        paired = torch.minimum(chunk[:, None, :-1], scale * top)
-        caps = chunk[:, None, -1:].expand(-1, len(top), -1)
-        found = front(torch.cat([found, torch.cat([paired, caps], dim=2).flatten(0, 1)]), deadline)
-    return found, True
-
-
-def _capped(grades: Tensor, cap: Tensor) -> Tensor:
-    return torch.cat([grades, cap[:, None]], dim=1)

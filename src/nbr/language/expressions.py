@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -103,7 +103,10 @@ class Atom(Expression):
             raise NbrError(f"{error} (at character {self.at + 1})") from None
 
     def holds(self, world: World, points: Tensor) -> Tensor:
-        column = points[:, world.column(self.name)]
+        return self.holds_among(world, points[:, world.column(self.name)])
+
+    def holds_among(self, world: World, column: Tensor) -> Tensor:
+        """Whether it is true of values of its variable."""
         codes = self.codes(world)
         if self.operator == "in":
             return torch.stack([column == code for code in codes]).any(dim=0)
@@ -228,3 +231,19 @@ class Majority(_Several):
 
     def __str__(self) -> str:
         return f"majority({', '.join(map(str, self.parts))})"
+
+
+def conjuncts(statement: Expression) -> Iterator[Expression]:
+    """The parts that must all hold for a statement to hold."""
+    if isinstance(statement, And):
+        for part in statement.parts:
+            yield from conjuncts(part)
+    else:
+        yield statement
+
+
+def conjunction(parts: Sequence[Expression]) -> Expression | None:
+    """All parts together, or None if there are none."""
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    return And(tuple(parts))

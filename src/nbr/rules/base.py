@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
+from nbr.language import Expression
 from nbr.world import Real, World
 
 
@@ -73,6 +74,14 @@ class Rule(ABC):
         grades = self.grades(points)
         fixed = self._fixed(radius)
         return torch.where(fixed, grades, 0.0), torch.where(fixed, grades, 1.0)
+
+    def at_least(self, level: float) -> Expression | None:
+        """The points with a grade of at least `level` as a statement, if there is one; `level` is above 0."""
+        return None
+
+    def levels(self) -> list[float] | None:
+        """The grades above 0 that it gives, if a statement for each is known."""
+        return None
 
     def cuts(self) -> dict[str, set[float]]:
         """Numbers at which its grades jump as a real grows; a grid must not step over them."""

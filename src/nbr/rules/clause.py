@@ -6,7 +6,7 @@ from torch import Tensor
 
 from nbr import registry
 from nbr.errors import NbrError
-from nbr.language import parse
+from nbr.language import Expression, parse
 from nbr.rules.base import Rule, text
 
 
@@ -32,6 +32,12 @@ class Clause(Rule):
     @property
     def smooth(self) -> tuple[str, ...]:
         return ()
+
+    def at_least(self, level: float) -> Expression:
+        return self.expression
+
+    def levels(self) -> list[float]:
+        return [1.0]
 
     def cuts(self) -> dict[str, set[float]]:
         return self.expression.cuts(self.world)

@@ -11,6 +11,8 @@ from torch import Tensor
 
 from nbr import registry
 from nbr.errors import NbrError
+from nbr.language import Expression
+from nbr.language import expressions as ex
 from nbr.rules.base import Rule, number
 from nbr.world import Choice, Real, World
 
@@ -70,6 +72,22 @@ class Memory(Rule):
             self._grade(farthest.square().sum(dim=1).sqrt()),
             self._grade(nearest.square().sum(dim=1).sqrt()),
         )
+
+    def at_least(self, level: float) -> Expression | None:
+        """At most so many of its variables differ, where none is a real."""
+        if self.levels() is None:
+            return None
+        most = sum(grade >= level for grade in self._by_difference()) - 1
+        differ = tuple(ex.Atom(name, "!=", (str(self._plain(name)),)) for name in self.inputs)
+        return ex.Count(differ, "<=", float(most))
+
+    def levels(self) -> list[float] | None:
+        return None if self.smooth else self._by_difference()
+
+    def _by_difference(self) -> list[float]:
+        count = torch.arange(len(self.inputs) + 1, dtype=torch.float64)
+        grades: list[float] = self._grade(count.sqrt()).tolist()
+        return grades
 
     def _differences(self, points: Tensor) -> Tensor:
         columns = []

@@ -1,73 +1,169 @@
-"""The grades of every cell in which a condition can hold: what a question is answered from."""
+"""Going through the points of a world, or, where a variable is real, through cells that cover it.
+
+A world that is small enough is listed. Along reals that a smooth rule reads a grid is laid: the middle of a cell is a
+witness, and bounds on the grades within it are a cover. A world too large for the time is probed at random, and what
+was not seen is covered by the most that each rule can give anywhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from nbr.inference import Limits
-from nbr.inference.reduce import crisp, distinct_crisp
+from nbr.inference.reduce import crisp, first_crisp
 from nbr.language import Expression
-from nbr.language.expressions import And
+from nbr.language.expressions import conjuncts
 from nbr.points.cells import Cells, cells
 from nbr.rules import Rule
 from nbr.rules.knowledge import Knowledge
+from nbr.sources.rows import Rows
 from nbr.world import World
 
 LISTED = 1 << 26  # cells; a larger world is probed at random
-HELD = 1 << 27  # grades kept in memory
+HELD = 1 << 26  # numbers kept in memory
+FEW = 1 << 16  # values of the variables of one rule up to which the most it can give is looked up
 
 Set = Expression | Rule
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Each row is a cell that meets the condition; cells alike in all columns share one."""
+class Listing:
+    """The points that a question is about; making one counts them without building any."""
 
-    grades: Tensor  # (rows, rules): at a point of the cell
-    most: Tensor  # the same, the most it can be within the cell
-    member: Tensor  # (rows,): how far the point is in the proposition
-    member_least: Tensor
-    member_most: Tensor
-    points: int  # how many cells they stand for
-    boxes: bool  # whether a finer grid would tell more
-    complete: bool  # whether these are all that meet the condition
+    knowledge: Knowledge
+    proposition: Set
+    condition: Set | None
+    grid: Cells
+
+    @classmethod
+    def of(cls, knowledge: Knowledge, proposition: Set, condition: Set | None, grid: int) -> Listing:
+        knowledge, proposition, condition = _narrowed(knowledge, proposition, condition)
+        return cls(knowledge, proposition, condition, _cells(knowledge, proposition, condition, grid))
 
     @property
-    def tight(self) -> bool:
-        return (
-            self.complete and torch.equal(self.grades, self.most) and torch.equal(self.member_least, self.member_most)
+    def count(self) -> int:
+        return self.grid.count
+
+    @property
+    def width(self) -> int:
+        """Numbers kept for each point."""
+        return 2 * (len(self.knowledge.rules) + len(self.knowledge.latent) + 2)
+
+    @property
+    def seconds(self) -> float:
+        """Roughly how long listing all takes."""
+        return 2e-8 * min(self.count, 1 << 60) * self.width
+
+    def rows(self, limits: Limits, seed: int = 0) -> Rows:
+        """All cells if there is time, else some of them, in an order that visits every region early."""
+        fits = self.count <= LISTED
+        boxes = self.grid.boxes and self.knowledge.codec is None  # what a decoder does within a box is not known
+        search = limits.share(0.5 if fits else 0.3)
+        generator = torch.Generator().manual_seed(seed)
+        none = torch.zeros(0, len(self.grid.centres), dtype=torch.float64)
+        parts = [self._part(none, none if boxes else None)]
+        seen = points = held = 0
+        for chunk, radius in self.grid.mixed(self.width) if fits else self.grid.scattered(self.width, generator):
+            part = self._part(chunk, radius if boxes else None)
+            seen, points = seen + len(chunk), points + len(part[0])
+            parts.append(part)
+            held += sum(table.numel() for table in part)
+            if search.left <= 0 or held > HELD:
+                break
+        complete = fits and seen == self.count and boxes == self.grid.boxes
+        tables, places, covers = (torch.cat(part) for part in zip(*parts, strict=True))
+        if not complete:
+            covers = torch.cat([covers, self._unseen()])
+        rules = self.rules
+        return Rows(
+            witnesses=tables[:, :rules],
+            points=places,
+            member=tables[:, rules],
+            covers=covers[:, :rules],
+            cover_least=covers[:, rules],
+            cover_most=covers[:, rules + 1],
+            seen=points,
+            finer=boxes,
         )
 
+    @property
+    def rules(self) -> int:
+        """How many rules a row has grades for; a fuzzy condition is one more."""
+        return len(self.knowledge.rules) + isinstance(self.condition, Rule)
 
-def collect(
-    knowledge: Knowledge, proposition: Set, condition: Set | None, *, grid: int, seed: int, limits: Limits
-) -> Rows:
-    """List the cells of the world, or, when there are too many for the time, some of them at random."""
-    knowledge, proposition, condition = _narrowed(knowledge, proposition, condition)
-    listing = _cells(knowledge, proposition, condition, grid)
-    fits = listing.count <= LISTED
-    width = 2 * (len(knowledge.rules) + len(knowledge.latent))
-    boxes = listing.boxes and knowledge.codec is None  # what a decoder does within a box is not known
-    search = limits.share(0.5 if fits else 0.3)
-    generator = torch.Generator().manual_seed(seed)
-    none = torch.zeros(0, len(listing.centres), dtype=torch.float64)
-    tables = [_table(knowledge, proposition, condition, none, none if boxes else None)]
-    seen = points = held = 0
-    for chunk, radius in listing.mixed(width) if fits else listing.scattered(width, generator):
-        table = _table(knowledge, proposition, condition, chunk, radius if boxes else None)
-        seen, points = seen + len(chunk), points + len(table)
+    def _part(self, points: Tensor, radius: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Of the points that meet the condition: grades and membership, the points, and covers of their boxes."""
+        knowledge, proposition, condition = self.knowledge, self.proposition, self.condition
+        if knowledge.codec is not None and knowledge.codec.encoder is not None:
+            points = knowledge.codec.encode(points)
+        observed = knowledge.observe(points)
+        if isinstance(condition, Expression):
+            inside = condition.holds(knowledge.world, observed)
+            points, observed = points[inside], observed[inside]
+            radius = None if radius is None else radius[inside]
+        columns = [*knowledge.grades(points).unbind(dim=1)]
+        if isinstance(condition, Rule):
+            columns.append(condition.grades(observed))
+        if isinstance(proposition, Rule):
+            columns.append(proposition.grades(observed))
+        else:
+            columns.append(proposition.holds(knowledge.world, observed).to(points.dtype))
+        table = torch.stack(columns, dim=1)
+        covers = table.new_zeros(0, table.shape[1] + 1)
+        if radius is not None:
+            covers = self._covers(table, points, observed, radius)
         # Where all rules are crisp, few different rows are left of millions of points.
-        tables.append(distinct_crisp(table) if crisp(table) else table)
-        held += tables[-1].numel()
-        if search.left <= 0 or held > HELD:
-            break
-    complete = fits and seen == listing.count and boxes == listing.boxes
-    rules = len(knowledge.rules) + isinstance(condition, Rule)
-    return _rows(torch.cat(tables), rules, points, boxes, complete)
+        if len(table) and crisp(table):
+            first = first_crisp(table)
+            return table[first], observed[first], covers
+        return table, observed, covers
+
+    def _covers(self, table: Tensor, points: Tensor, observed: Tensor, radius: Tensor) -> Tensor:
+        """The most that grades can be within boxes, and the least and the most of the membership."""
+        boxed = (radius > 0).any(dim=1)
+        table, points, observed, radius = table[boxed], points[boxed], observed[boxed], radius[boxed]
+        rules: list[tuple[Rule, Tensor]] = [(rule, points) for rule in self.knowledge.rules]
+        if isinstance(self.condition, Rule):
+            rules.append((self.condition, observed))
+        most = [rule.bounds(at, radius)[1].maximum(table[:, column]) for column, (rule, at) in enumerate(rules)]
+        member = table[:, -1]
+        low, high = member, member
+        if isinstance(self.proposition, Rule):
+            low, high = self.proposition.bounds(observed, radius)
+        covers = torch.stack([*most, low.minimum(member), high.maximum(member)], dim=1)
+        told = (covers[:, :-2] > table[:, :-1]).any(dim=1) | (covers[:, -2] < covers[:, -1])
+        return covers[told]  # what is no more than its witness needs no cover
+
+    def _unseen(self) -> Tensor:
+        """One cover for every point that was not gone through."""
+        most = [self._anywhere(rule) for rule in self.knowledge.rules] + [1.0] * isinstance(self.condition, Rule)
+        return torch.tensor([[*most, 0.0, 1.0]], dtype=torch.float64)
+
+    def _anywhere(self, rule: Rule) -> float:
+        """The most that a rule can give where the condition holds, looking at its own variables alone."""
+        if self.knowledge.codec is not None or rule.smooth or not rule.inputs:
+            return 1.0
+        world = self.knowledge.world
+        small = World({name: world.variables[name] for name in rule.inputs})
+        parts = [
+            part
+            for part in (conjuncts(self.condition) if isinstance(self.condition, Expression) else ())
+            if part.names() and part.names() <= set(small.names)
+        ]
+        cuts = {name: set(numbers) for name, numbers in rule.cuts().items()}
+        for part in parts:
+            for name, numbers in part.cuts(small).items():
+                cuts.setdefault(name, set()).update(numbers)
+        listed = cells(small, cuts, (), 1)
+        if listed.count > FEW:
+            return 1.0
+        points = torch.cat([chunk for chunk, _ in listed.chunks()])
+        for part in parts:
+            points = points[part.holds(small, points)]
+        return float(rule.bind(small).grades(points).max()) if len(points) else 1.0
 
 
 def _narrowed(knowledge: Knowledge, proposition: Set, condition: Set | None) -> tuple[Knowledge, Set, Set | None]:
@@ -87,44 +183,6 @@ def _narrowed(knowledge: Knowledge, proposition: Set, condition: Set | None) -> 
     return Knowledge(small, knowledge.rules), moved[0] or proposition, moved[1]
 
 
-def _rows(table: Tensor, rules: int, points: int, boxes: bool, complete: bool) -> Rows:
-    grades, member = table[:, :rules], table[:, rules]
-    if table.shape[1] == rules + 1:
-        return Rows(grades, grades, member, member, member, points, boxes, complete)
-    least, most = table[:, rules + 1], table[:, rules + 2]
-    return Rows(grades, table[:, rules + 3 :], member, least, most, points, boxes, complete)
-
-
-def _table(
-    knowledge: Knowledge, proposition: Set, condition: Set | None, points: Tensor, radius: Tensor | None
-) -> Tensor:
-    """A row for each point that meets the condition: grades and membership, and, within boxes, their bounds."""
-    if knowledge.codec is not None and knowledge.codec.encoder is not None:
-        points = knowledge.codec.encode(points)
-    observed = knowledge.observe(points)
-    if isinstance(condition, Expression):
-        inside = condition.holds(knowledge.world, observed)
-        points, observed = points[inside], observed[inside]
-        radius = None if radius is None else radius[inside]
-    rules = [(rule, points) for rule in knowledge.rules]
-    if isinstance(condition, Rule):
-        rules.append((condition, observed))
-    columns = [*knowledge.grades(points).unbind(dim=1)]
-    if isinstance(condition, Rule):
-        columns.append(condition.grades(observed))
-    if isinstance(proposition, Rule):
-        columns.append(proposition.grades(observed))
-    else:
-        columns.append(proposition.holds(knowledge.world, observed).to(points.dtype))
-    if radius is not None:
-        member = columns[-1]
-        low, high = proposition.bounds(observed, radius) if isinstance(proposition, Rule) else (member, member)
-        columns += [low.minimum(member), high.maximum(member)]
-        most = [rule.bounds(at, radius)[1] for rule, at in rules]
-        columns += [high.maximum(column) for high, column in zip(most, columns[: len(rules)], strict=True)]
-    return torch.stack(columns, dim=1)
-
-
 def _cells(knowledge: Knowledge, proposition: Set, condition: Set | None, grid: int) -> Cells:
     if knowledge.codec is not None:
         listed = knowledge.latent if knowledge.codec.encoder is None else knowledge.world
@@ -142,33 +200,10 @@ def _cells(knowledge: Knowledge, proposition: Set, condition: Set | None, grid: 
     return _restricted(whole, world, condition) if isinstance(condition, Expression) else whole
 
 
-def excluded(knowledge: Knowledge, condition: Set | None) -> list[int]:
-    """The rules that, each for itself, have grade 0 wherever the condition can hold; for worlds too large to list."""
-    if knowledge.codec is not None or not isinstance(condition, Expression):
-        return []
-    found = []
-    for position, rule in enumerate(knowledge.rules):
-        if rule.degree == 1 and not rule.smooth:
-            small = World({name: knowledge.world.variables[name] for name in rule.inputs} or knowledge.world.variables)
-            parts = [part for part in _conjuncts(condition) if part.names() and part.names() <= set(small.names)]
-            cuts = {**rule.cuts()}
-            for part in parts:
-                for name, numbers in part.cuts(small).items():
-                    cuts[name] = cuts.get(name, set()) | numbers
-            listing = cells(small, cuts, (), 1)
-            if listing.count <= 1 << 16:
-                points = torch.cat([chunk for chunk, _ in listing.chunks()])
-                for part in parts:
-                    points = points[part.holds(small, points)]
-                if len(points) and not bool(rule.bind(small).grades(points).any()):
-                    found.append(position)
-    return found
-
-
 def _restricted(whole: Cells, world: World, condition: Expression) -> Cells:
     """Only the values that each part of the condition about a single variable allows."""
     centres, radii = list(whole.centres), list(whole.radii)
-    for part in _conjuncts(condition):
+    for part in conjuncts(condition):
         names = part.names()
         if len(names) != 1:
             continue
@@ -178,11 +213,3 @@ def _restricted(whole: Cells, world: World, condition: Expression) -> Cells:
         allowed = part.holds(world, probe)
         centres[column], radii[column] = centres[column][allowed], radii[column][allowed]
     return Cells(tuple(centres), tuple(radii))
-
-
-def _conjuncts(condition: Expression) -> Iterator[Expression]:
-    if isinstance(condition, And):
-        for part in condition.parts:
-            yield from _conjuncts(part)
-    else:
-        yield condition

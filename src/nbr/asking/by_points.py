@@ -1,0 +1,191 @@
+"""Answering from points: grades of witnesses and covers, and an engine that takes them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from nbr.asking.outcome import Contradiction, Outcome
+from nbr.inference import Limits, Problem, solve
+from nbr.inference.reduce import distinct, front
+from nbr.language import Expression
+from nbr.rules import Rule
+from nbr.rules.knowledge import Knowledge
+from nbr.sources.listing import Listing, Set
+from nbr.sources.rows import Rows
+
+PAIRS = 1 << 20  # grades of pairs of points held at a time
+COARSE, FINEST = 32, 1_000_000  # pieces of a grid
+
+
+def answer(
+    knowledge: Knowledge,
+    proposition: Set,
+    condition: Set | None,
+    *,
+    engine: str,
+    grid: int | None,
+    limits: Limits,
+) -> Outcome:
+    """List or probe the points, ever finer along reals that rules read smoothly, while that helps and time allows."""
+    pieces, began = grid or COARSE, time.monotonic()
+    found = _attempt(knowledge, proposition, condition, engine, pieces, limits)
+    while grid is None and found.finer and found.width > limits.tolerance and pieces < FINEST:
+        spent, began = time.monotonic() - began, time.monotonic()
+        if limits.left < 10 * spent:
+            break
+        pieces, before = 4 * pieces, found.width
+        found = _attempt(knowledge, proposition, condition, engine, pieces, limits)
+        if found.width > 0.9 * before:
+            break
+    return found
+
+
+def _attempt(
+    knowledge: Knowledge, proposition: Set, condition: Set | None, engine: str, grid: int, limits: Limits
+) -> Outcome:
+    rows = Listing.of(knowledge, proposition, condition, grid).rows(limits, limits.seed)
+    beliefs = knowledge.beliefs.detach()
+    if isinstance(condition, Rule):  # a fuzzy condition is one more rule, always present
+        beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
+    _possible(rows, beliefs, len(knowledge.rules))
+    plan = (_crisp if isinstance(proposition, Expression) else _fuzzy)(rows, beliefs, limits)
+    estimate = solve(plan.problem(), engine, limits)
+    return Outcome(
+        plausibility=(estimate.ratio(*plan.yes_low)[0], estimate.ratio(*plan.yes_high)[1]),
+        doubt=(estimate.ratio(*plan.no_low)[0], estimate.ratio(*plan.no_high)[1]),
+        whole=(estimate.bounds(plan.all_low)[0], estimate.bounds(plan.all_high)[1]),
+        kind=estimate.kind,
+        engine=estimate.engine,
+        points=rows.seen,
+        finer=rows.finer,
+    )
+
+
+def _possible(rows: Rows, beliefs: Tensor, rules: int) -> None:
+    """Raise an error that knows the reason if every world has mass 0.
+
+    The world of the rules that are always present is the only one that all others contain, so it decides.
+    """
+    most = rows.most
+    if not len(most):
+        raise Contradiction([])
+    blame = [i for i in range(len(beliefs)) if beliefs[i] == 1]
+
+    def contradictory(some: list[int]) -> bool:
+        return bool(some) and float(most[:, some].amin(dim=1).max()) == 0
+
+    if not contradictory(blame):
+        return
+    for rule in list(blame):
+        others = [i for i in blame if i != rule]
+        if contradictory(others):
+            blame = others
+    raise Contradiction([i for i in blame if i < rules])
+
+
+class _Plan:
+    """The expectations that a question needs, and which ratios of them are its answer.
+
+    A ratio is a pair of unions, (numerator, denominator). Each comes twice, from the witnesses alone and with the
+    covers: plausibility rises with the grades of the points for the question and falls with those against it. Where
+    there are no covers both are the same, and computed once.
+    """
+
+    yes_low: tuple[int, int]
+    yes_high: tuple[int, int]
+    no_low: tuple[int, int]
+    no_high: tuple[int, int]
+    all_low: int
+    all_high: int
+
+    def __init__(self, beliefs: Tensor) -> None:
+        self.beliefs = beliefs
+        self.groups: list[Tensor] = []
+        self.unions: dict[tuple[int, ...], int] = {}
+
+    def add(self, sets: Sequence[Tensor]) -> list[int]:
+        """Take sets of points in as groups; their numbers."""
+        first = len(self.groups)
+        self.groups.extend(sets)
+        return list(range(first, len(self.groups)))
+
+    def union(self, *groups: int) -> int:
+        return self.unions.setdefault(tuple(sorted(set(groups))), len(self.unions))
+
+    def problem(self) -> Problem:
+        return Problem(tuple(self.groups), tuple(self.unions), self.beliefs)
+
+
+def _crisp(rows: Rows, beliefs: Tensor, limits: Limits) -> _Plan:
+    """Equations (7) and (8): f_Q over the points where Q holds, f_N over the others, f_C over both."""
+    plan = _Plan(beliefs)
+    holds = rows.member > 0
+    yes_low, no_low = low = plan.add([rows.witnesses[holds], rows.witnesses[~holds]])
+    yes_high, no_high = low
+    if not rows.complete:
+        yes_high, no_high = plan.add([rows.most[rows.member_most > 0], rows.most[rows.member_least < 1]])
+    plan.yes_low = plan.union(yes_low), plan.union(yes_low, no_high)
+    plan.yes_high = plan.union(yes_high), plan.union(yes_high, no_low)
+    plan.no_low = plan.union(no_low), plan.union(no_low, yes_high)
+    plan.no_high = plan.union(no_high), plan.union(no_high, yes_low)
+    plan.all_low, plan.all_high = plan.union(yes_low, no_low), plan.union(yes_high, no_high)
+    return plan
+
+
+def _fuzzy(rows: Rows, beliefs: Tensor, limits: Limits) -> _Plan:
+    """Equation (6), with its scaling of every world to a highest grade of 1.
+
+    Bel(A) = 1 - E[max over z of min(mu_Y(z), M_Y (1 - A(z)))] / E M_Y with M_Y = max mu_Y. As M_Y is itself a
+    maximum, the numerator is a maximum over pairs of points (z, z') with the grades min(R(z), (1 - A(z)) R(z')), and
+    one more rule, always present, that grades them 1 - A(z): any engine can take it.
+    """
+    plan = _Plan(torch.cat([beliefs, beliefs.new_ones(1)]))
+    pairing = limits.share(0.5)
+    found, complete = _scaled_sets(rows.witnesses, rows.member, 1 - rows.member, pairing.deadline)
+    low = high = plan.add(found)
+    if not (rows.complete and complete):
+        most, for_most, against_most = rows.most, rows.member_most, 1 - rows.member_least
+        found, complete = _scaled_sets(most, for_most, against_most, pairing.deadline)
+        if not complete:  # a pair of points that all rules allow may be among those not looked at
+            for position, cap in enumerate((for_most, against_most)):
+                spare = torch.cat([most.new_ones(1, most.shape[1]), cap.max().view(1, 1)], dim=1)
+                found[position] = torch.cat([found[position], spare])
+        high = plan.add(found)
+    (yes_low, no_low, plan.all_low), (yes_high, no_high, plan.all_high) = (
+        map(plan.union, part) for part in (low, high)
+    )
+    plan.yes_low, plan.yes_high = (yes_low, plan.all_high), (yes_high, plan.all_low)
+    plan.no_low, plan.no_high = (no_low, plan.all_high), (no_high, plan.all_low)
+    return plan
+
+
+def _scaled_sets(grades: Tensor, member: Tensor, against: Tensor, deadline: float) -> tuple[list[Tensor], bool]:
+    """Pairs for A, pairs for not A, and all points, each with the grade of the rule that caps them.
+
+    Also whether there was time for all pairs.
+    """
+    top = front(grades, deadline)
+    (yes, all_yes), (no, all_no) = (_pairs(grades, part, top, deadline) for part in (member, against))
+    return [yes, no, _capped(top, top.new_ones(len(top)))], all_yes and all_no
+
+
+def _pairs(grades: Tensor, member: Tensor, top: Tensor, deadline: float) -> tuple[Tensor, bool]:
+    inside = distinct(_capped(grades, member)[member > 0])
+    inside = inside[inside.sum(dim=1).argsort(descending=True)]
+    found = inside[:0]
+    for chunk in inside.split(max(1, PAIRS // max(1, top.numel()))):
+        if time.monotonic() > deadline:
+            return found, False
+        scale = chunk[:, -1, None, None]
+        paired = torch.minimum(chunk[:, None, :-1], scale * top)
+        caps = chunk[:, None, -1:].expand(-1, len(top), -1)
+        found = front(torch.cat([found, torch.cat([paired, caps], dim=2).flatten(0, 1)]), deadline)
+    return found, True
+
+
+def _capped(grades: Tensor, cap: Tensor) -> Tensor:
+    return torch.cat([grades, cap[:, None]], dim=1)

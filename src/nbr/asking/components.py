@@ -1,0 +1,114 @@
+"""A question apart from what has nothing to do with it.
+
+Rules that share no variable with the question, directly or through others, speak of something else. A point is then a
+point of each part, and a crisp part either allows one or not: E f of the whole is the product of E f of the parts, so
+that the others cancel in belief and plausibility, but not in conflict. Fuzzy parts do not cancel: the grade of a point
+is the smallest of all its grades. They are kept together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nbr.language import Expression
+from nbr.language.expressions import Constant, conjunction, conjuncts
+from nbr.rules import Rule
+from nbr.rules.knowledge import Knowledge
+from nbr.world import World
+
+Set = Expression | Rule
+
+
+@dataclass(frozen=True)
+class Component:
+    """A part of a model with the part of the question and of the condition that is about it."""
+
+    knowledge: Knowledge
+    rules: tuple[int, ...]  # positions in the whole model
+    proposition: Set
+    condition: Set | None
+    asked: bool  # whether the question is about it
+
+
+def is_crisp(part: Set) -> bool:
+    """Whether every point is in it or not."""
+    return isinstance(part, Expression) or part.levels() == [1.0]
+
+
+def components(knowledge: Knowledge, proposition: Set, condition: Set | None) -> list[Component]:
+    """The parts of a question, the one that it is about first."""
+    whole = Component(knowledge, tuple(range(len(knowledge.rules))), proposition, condition, True)
+    if knowledge.codec is not None:
+        return [whole]
+    conditions = list(conjuncts(condition)) if isinstance(condition, Expression) else []
+    groups = _Groups(knowledge.world.names)
+    fuzzy: list[str] = []
+    for part in (proposition, condition, *conditions, *knowledge.rules):
+        if part is None or (part is condition and isinstance(condition, Expression)):
+            continue
+        names = _names(part)
+        groups.join(names)
+        if not is_crisp(part):
+            fuzzy += names[:1]
+    groups.join(fuzzy)
+    asked = groups.of(_names(proposition)) or groups.of(_first(conditions, condition, knowledge)) or ""
+    found: dict[str, tuple[list[int], list[Expression]]] = {asked: ([], [])}
+    for position, rule in enumerate(knowledge.rules):
+        found.setdefault(groups.of(_names(rule)) or asked, ([], []))[0].append(position)
+    for statement in conditions:
+        found.setdefault(groups.of(_names(statement)) or asked, ([], []))[1].append(statement)
+    if isinstance(condition, Rule):
+        found.setdefault(groups.of(_names(condition)) or asked, ([], []))
+    if len(found) == 1:
+        return [whole]
+    return [_component(whole, groups, group, asked, *parts) for group, parts in found.items()]
+
+
+def _component(
+    whole: Component, groups: _Groups, group: str, asked: str, rules: list[int], conditions: list[Expression]
+) -> Component:
+    knowledge = whole.knowledge
+    names = [name for name in knowledge.world.names if groups.of([name]) == group] or list(knowledge.world.names[:1])
+    world = World({name: knowledge.world.variables[name] for name in names})
+    condition: Set | None = conjunction(conditions)
+    if isinstance(whole.condition, Rule) and groups.of(_names(whole.condition)) == group:
+        condition = whole.condition.bind(world)
+    proposition: Set = whole.proposition if group == asked else Constant(True)
+    if isinstance(proposition, Rule):
+        proposition = proposition.bind(world)
+    part = Knowledge(world, [knowledge.rules[position] for position in rules])
+    return Component(part, tuple(rules), proposition, condition, group == asked)
+
+
+def _names(part: Set) -> list[str]:
+    return list(part.inputs) if isinstance(part, Rule) else sorted(part.names())
+
+
+def _first(conditions: list[Expression], condition: Set | None, knowledge: Knowledge) -> list[str]:
+    """Some variable to hang a question on that names none."""
+    for part in (*conditions, condition, *knowledge.rules):
+        if part is not None and _names(part):
+            return _names(part)
+    return [knowledge.world.names[0]]
+
+
+class _Groups:
+    """Names that belong together, by union and find."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.above = {name: name for name in names}
+
+    def find(self, name: str) -> str:
+        while self.above[name] != name:
+            self.above[name] = self.above[self.above[name]]
+            name = self.above[name]
+        return name
+
+    def join(self, names: Iterable[str]) -> None:
+        first, *others = [*names] or [""]
+        for name in others:
+            self.above[self.find(name)] = self.find(first)
+
+    def of(self, names: Iterable[str]) -> str | None:
+        return next((self.find(name) for name in names), None)

@@ -1,0 +1,173 @@
+"""Statements about named variables as clauses over numbered ones, for solvers and counters.
+
+Only what statements can tell apart is encoded: labels, or pieces of a real, that no statement separates share one
+class. A bit is one number. A choice has one for each class, exactly one of them true; a real has one for each step
+from a class to the next, so that every comparison is a single literal. Each other number stands for a part of a
+statement and is true exactly where that part holds, so that values of the variables decide all numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+import torch
+from torch import Tensor
+
+from nbr.language import expressions as ex
+from nbr.language.expressions import Expression
+from nbr.sources.columns import Numbers, columns, runs
+from nbr.world import World
+
+SPREAD = 8  # clauses that distributing one disjunction may give before its parts get numbers
+
+
+class Encoder(Numbers):
+    """Gathers clauses; a literal is a number of a variable, negative where it is denied.
+
+    >>> from nbr.language import parse
+    >>> rule = parse("rain -> grass=wet")
+    >>> from nbr.world import Bit, Choice
+    >>> encoder = Encoder(World(rain=Bit(), grass=Choice("dry", "wet", "soaked")), [rule])
+    >>> encoder.require(rule)
+    >>> encoder.clauses
+    [(1,), (-2, 3)]
+    """
+
+    def __init__(self, world: World, statements: Iterable[Expression], whole: Iterable[str] = ()) -> None:
+        """`whole` names variables whose values are all told apart."""
+        super().__init__()
+        self.world = world
+        self._columns = columns(self, world, list(statements), set(whole))
+
+    def require(self, statement: Expression, unless: int | None = None) -> None:
+        """The statement holds, or else the literal `unless` is true."""
+        extra = () if unless is None else (unless,)
+        for clause in self._cnf(statement, True):
+            self.add((*extra, *clause))
+
+    def literal(self, statement: Expression) -> int:
+        """A literal that is true exactly where the statement holds."""
+        if statement not in self.known:
+            self.known[statement] = self._define(statement)
+        return self.known[statement]
+
+    def classes(self, name: str) -> list[int]:
+        """A literal for each class of values of a variable."""
+        column = self._columns[name]
+        return [column.among([number]) for number in range(column.classes)]
+
+    def members(self, name: str) -> list[int]:
+        """The class that each value of a variable belongs to."""
+        return self._columns[name].member
+
+    def point(self, true: set[int]) -> Tensor:
+        """A point of the world at which the numbers given are true and all others are not."""
+        return torch.tensor([self._columns[name].value(true) for name in self.world.names], dtype=torch.float64)
+
+    def _define(self, statement: Expression) -> int:
+        match statement:
+            case ex.Constant():
+                return self.true if statement.value else -self.true
+            case ex.Atom():
+                return self._columns[statement.name].among(self._columns[statement.name].where(statement))
+            case ex.Not():
+                return -self.literal(statement.part)
+            case ex.And():
+                return self.both([self.literal(part) for part in statement.parts])
+            case ex.Or():
+                return -self.both([-self.literal(part) for part in statement.parts])
+            case ex.Implies():
+                return -self.both([self.literal(statement.premise), -self.literal(statement.conclusion)])
+            case ex.Iff():
+                first, *others = [self.literal(part) for part in statement.parts]
+                for other in others:
+                    first = self._same(first, other)
+                return first
+            case ex.Count():
+                return self._compared(statement.parts, statement.operator, statement.number)
+            case ex.Majority():
+                return self._compared(statement.parts, ">", len(statement.parts) / 2)
+        raise TypeError(f"no encoding of {type(statement).__name__}")
+
+    def branch(self, cases: Sequence[int], below: Sequence[int]) -> int:
+        """A literal that is, in whichever of the cases holds, the one given for it; exactly one case holds."""
+        key = ("branch", *cases, *below)
+        if key not in self.known:
+            whole = self.known[key] = self.fresh()
+            for case, literal in zip(cases, below, strict=True):
+                self.add((-case, -whole, literal))
+                self.add((-case, whole, -literal))
+        return self.known[key]
+
+    def _same(self, one: int, other: int) -> int:
+        """A literal for "both or neither"."""
+        if self.true in (abs(one), abs(other)):
+            fixed, free = (one, other) if abs(one) == self.true else (other, one)
+            return free if fixed > 0 else -free
+        key = ("same", *sorted((one, other)))
+        if key not in self.known:
+            whole = self.known[key] = self.fresh()
+            self.clauses += [(-whole, -one, other), (-whole, one, -other), (whole, one, other), (whole, -one, -other)]
+        return self.known[key]
+
+    def _compared(self, parts: Sequence[Expression], operator: str, number: float) -> int:
+        reached = self._reached([self.literal(part) for part in parts])
+        fits = ex.COMPARE[operator](torch.arange(len(parts) + 1, dtype=torch.float64), number).tolist()
+        found = []
+        for start, stop in runs(fits):
+            first = self.true if start == 0 else reached[start - 1]
+            found.append(self.both([first, self.true if stop > len(parts) else -reached[stop - 1]]))
+        return -self.both([-literal for literal in found])
+
+    def _reached(self, literals: Sequence[int]) -> list[int]:
+        """The totalizer: literal k says that at least k + 1 of the literals are true."""
+        key = ("reached", *literals)
+        if key in self.known:
+            first = self.known[key]
+            return list(range(first, first + len(literals)))
+        if len(literals) <= 1:
+            return list(literals)
+        half = len(literals) // 2
+        left, right = self._reached(literals[:half]), self._reached(literals[half:])
+        whole = [self.fresh() for _ in literals]
+        self.known[key] = whole[0]
+        for i in range(len(left) + 1):
+            for j in range(len(right) + 1):
+                if i + j:  # at least i here and j there make i + j
+                    self.add([whole[i + j - 1], *([-left[i - 1]] if i else []), *([-right[j - 1]] if j else [])])
+                if i + j < len(whole):  # fewer than i + 1 here and j + 1 there make fewer than i + j + 1
+                    more = [*([left[i]] if i < len(left) else []), *([right[j]] if j < len(right) else [])]
+                    self.add([-whole[i + j], *more])
+        return whole
+
+    def _cnf(self, statement: Expression, sign: bool) -> list[list[int]]:
+        """Clauses for a statement, or for its opposite, with new numbers only where they would grow too many."""
+        match statement:
+            case ex.Not():
+                return self._cnf(statement.part, not sign)
+            case ex.Implies() if not sign:
+                return self._cnf(statement.premise, True) + self._cnf(statement.conclusion, False)
+            case ex.Implies():
+                return self._any([(statement.premise, False), (statement.conclusion, True)])
+            case ex.And() | ex.Or() if isinstance(statement, ex.And) == sign:
+                return [clause for part in statement.parts for clause in self._cnf(part, sign)]
+            case ex.And() | ex.Or():
+                return self._any([(part, sign) for part in statement.parts])
+            case ex.Atom():
+                column = self._columns[statement.name]
+                inside = column.where(statement)
+                return column.clauses(inside if sign else [n for n in range(column.classes) if n not in inside])
+        literal = self.literal(statement)
+        return [[literal if sign else -literal]]
+
+    def _any(self, parts: Sequence[tuple[Expression, bool]]) -> list[list[int]]:
+        found, size = [], 1
+        for part, sign in parts:
+            clauses = self._cnf(part, sign)
+            if size * max(1, len(clauses)) > SPREAD:
+                literal = self.literal(part)
+                clauses = [[literal if sign else -literal]]
+            size *= max(1, len(clauses))
+            found.append(clauses)
+        return [[literal for clause in chosen for literal in clause] for chosen in product(*found)]

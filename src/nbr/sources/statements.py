@@ -1,0 +1,117 @@
+"""Rules as statements: what a counter or a solver is fed from, without a list of points.
+
+A fuzzy rule is a statement at each level of grade: the points whose grade is at least that. A rule that reads few
+combinations of values is tabulated, and its table becomes a diagram of decisions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from nbr.inference.formula import Formula
+from nbr.language import Expression
+from nbr.points.cells import cells
+from nbr.rules import Rule
+from nbr.rules.knowledge import Knowledge
+from nbr.sources.encoding import Encoder
+from nbr.world import Real, World
+
+TABLE = 1 << 16  # combinations of values up to which a rule is tabulated
+
+
+class Table:
+    """The grades of a rule for every combination of the values that it reads."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.names = rule.inputs
+        small = World({name: rule.world.variables[name] for name in self.names})
+        listing = cells(small, {}, (), 1)
+        bound = rule.bind(small)
+        self.sizes = [len(column) for column in listing.centres]
+        with torch.no_grad():
+            self.grades = torch.cat([bound.grades(points) for points, _ in listing.chunks()])
+
+    @staticmethod
+    def fits(rule: Rule) -> bool:
+        variables = [rule.world.variables[name] for name in rule.inputs]
+        if not variables or any(isinstance(variable, Real) for variable in variables):
+            return False
+        return math.prod(variable.size or 1 for variable in variables) <= TABLE
+
+    def require(self, encoder: Encoder, level: float, unless: int) -> None:
+        """The grade is at least the level, or else the literal is true: a node for each distinct rest of the table."""
+        nodes: dict[tuple[int, bytes], int] = {}
+        each = [encoder.classes(name) for name in self.names]
+
+        def node(depth: int, part: Tensor) -> int:
+            if not bool(part.any()):
+                return -encoder.true
+            if bool(part.all()):
+                return encoder.true
+            key = (depth, part.numpy().tobytes())
+            if key not in nodes:
+                below = [node(depth + 1, rest) for rest in part.view(self.sizes[depth], -1)]
+                if len(set(below)) == 1:
+                    nodes[key] = below[0]
+                else:
+                    nodes[key] = encoder.branch(each[depth], below)
+            return nodes[key]
+
+        root = node(0, self.grades >= level)
+        encoder.add((unless, root))
+
+
+class Statements:
+    """The rules of a model, a question and a condition as formulas, one for each level of grade."""
+
+    def __init__(self, knowledge: Knowledge, question: Expression, conditions: Iterable[Expression]) -> None:
+        self.knowledge, self.question, self.conditions = knowledge, question, list(conditions)
+        self.tables = {
+            position: Table(rule) for position, rule in enumerate(knowledge.rules) if rule.at_least(1.0) is None
+        }
+
+    @staticmethod
+    def unfit(rules: Iterable[Rule]) -> str | None:
+        """Why rules cannot be said as statements, in words for a user."""
+        for rule in rules:
+            if rule.levels() is None and not Table.fits(rule):
+                return f"the rule {rule} is no statement and reads more than {TABLE:,} combinations of values"
+        return None
+
+    @cached_property
+    def levels(self) -> list[float]:
+        """All grades above 0 that some rule gives, and 1, ascending."""
+        found = {1.0}
+        for position, rule in enumerate(self.knowledge.rules):
+            grades = self.tables[position].grades.unique().tolist() if position in self.tables else rule.levels()
+            found.update(grade for grade in grades or () if 0 < grade <= 1)
+        return sorted(found)
+
+    def formula(self, level: float) -> Formula:
+        """Where rules that are present have a grade of at least the level."""
+        return self._encoded(level)[0]
+
+    def _encoded(self, level: float) -> tuple[Formula, Encoder]:
+        rules = self.knowledge.rules
+        said = {position: rule.at_least(level) for position, rule in enumerate(rules)}
+        statements = [self.question, *self.conditions, *(each for each in said.values() if each is not None)]
+        encoder = Encoder(self.knowledge.world, statements, whole={n for t in self.tables.values() for n in t.names})
+        for condition in self.conditions:
+            encoder.require(condition)
+        question = encoder.literal(self.question)
+        selectors = []
+        for position in range(len(rules)):
+            selector = encoder.fresh()
+            statement = said[position]
+            if statement is not None:
+                encoder.require(statement, unless=-selector)
+            else:
+                self.tables[position].require(encoder, level, -selector)
+            selectors.append(selector)
+        beliefs = self.knowledge.beliefs.detach()
+        return Formula(encoder.clauses, encoder.count, tuple(selectors), question, beliefs), encoder
