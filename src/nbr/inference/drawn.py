@@ -15,9 +15,9 @@ import torch
 from numpy.typing import NDArray
 
 from nbr.inference.count import bounds as counted_bounds
-from nbr.inference.formula import Formula
+from nbr.inference.formula import UNIONS, Formula
 from nbr.inference.problem import Estimate, Interval, Limits
-from nbr.inference.sat import UNIONS, Deciding, Flags, OutOfTime
+from nbr.inference.sat import Deciding, Flags, OutOfTime
 
 Floats = NDArray[np.float64]
 BATCH = 128

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 Clause = tuple[int, ...]
+UNIONS = ("yes", "no", "all")  # points for the question, points against it, all points
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,11 @@ class Formula:
     selectors: tuple[int, ...]
     question: int
     beliefs: Tensor  # (rules,)
-    determined: bool = False  # whether the selectors settle every other variable
+
+    def extra(self, union: str) -> list[int]:
+        """The literals that must be true at a point of a union."""
+        return {"yes": [self.question], "no": [-self.question], "all": []}[union]
 
     def asking(self, union: str) -> list[Clause]:
-        """The clauses for the points for the question ("yes"), against it ("no"), or for all ("all")."""
-        extra: dict[str, list[Clause]] = {"yes": [(self.question,)], "no": [(-self.question,)], "all": []}
-        return [*self.clauses, *extra[union]]
+        """The clauses for the points of a union."""
+        return [*self.clauses, *((literal,) for literal in self.extra(union))]

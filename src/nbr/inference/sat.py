@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nbr.inference.formula import Formula
+from nbr.inference.formula import UNIONS, Formula
 
 Flags = NDArray[np.bool_]
 CONFLICTS = 5_000  # of the solver, between looks at the clock
 SMALL = 24  # rules of a core up to which it is worth making it smaller
-UNIONS = ("yes", "no", "all")
 
 
 def available() -> bool:
@@ -67,10 +66,6 @@ class Deciding:
     def close(self) -> None:
         self.solver.delete()
 
-    def extra(self, union: str) -> list[int]:
-        question = self.formula.question
-        return {"yes": [question], "no": [-question], "all": []}[union]
-
     def fits(self, union: str) -> Flags:
         """Which models count for a union."""
         return {"yes": self.holds, "no": ~self.holds, "all": np.ones_like(self.holds)}[union]
@@ -94,7 +89,7 @@ class Deciding:
 
     def call(self, present: Flags, union: str, deadline: float) -> bool:
         """The same by a call of the solver; what it finds is kept."""
-        assumed = [*self.selectors[present].tolist(), *self.extra(union)]
+        assumed = [*self.selectors[present].tolist(), *self.formula.extra(union)]
         if self._solved(assumed, deadline):
             self._keep()
             return True
@@ -124,7 +119,7 @@ class Deciding:
         if len(core) <= SMALL:
             for rule in list(core):
                 smaller = [other for other in core if other != rule]
-                if not self._solved([*self.selectors[smaller].tolist(), *self.extra(union)], deadline):
+                if not self._solved([*self.selectors[smaller].tolist(), *self.formula.extra(union)], deadline):
                     core = [other for other in self._found_core() if other in smaller]
         flags = np.zeros(self.rules, bool)
         flags[core] = True
