@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from nbr import priors, registry, tables
-from nbr.asking import masses
+from nbr.asking import explaining, masses
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
+from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.density import joint, likelihood, sampling, saved
 from nbr.errors import NbrError
@@ -116,6 +117,19 @@ class Reasoner:
         networks or functions read, a grid is laid: of `grid` pieces, or ever finer until the bounds are narrow.
         """
         return asking.ask(self.knowledge, question, given, asking.Settings(engine, budget, tolerance, grid, seed))
+
+    def explain(
+        self,
+        question: Proposition,
+        given: Proposition | None = None,
+        *,
+        budget: float = 10.0,
+        tolerance: float = 1e-3,
+        seed: int = 0,
+    ) -> Explanation:
+        """Why the answer is what it is: effects of rules, minimal sets of them, points, and what to observe next."""
+        settings = asking.Settings(budget=budget, tolerance=tolerance, seed=seed)
+        return explaining.explain(self.knowledge, question, given, settings)
 
     @property
     def prior(self) -> Prior:

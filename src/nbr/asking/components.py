@@ -44,9 +44,8 @@ def components(knowledge: Knowledge, proposition: Set, condition: Set | None) ->
     conditions = list(conjuncts(condition)) if isinstance(condition, Expression) else []
     groups = _Groups(knowledge.world.names)
     fuzzy: list[str] = []
-    for part in (proposition, condition, *conditions, *knowledge.rules):
-        if part is None or (part is condition and isinstance(condition, Expression)):
-            continue
+    fuzzy_condition = [condition] if isinstance(condition, Rule) else []
+    for part in (proposition, *fuzzy_condition, *conditions, *knowledge.rules):
         names = _names(part)
         groups.join(names)
         if not is_crisp(part):

@@ -17,7 +17,7 @@ from nbr.errors import NbrError
 from nbr.inference import ENGINES, Limits, ganak, sat
 from nbr.inference.problem import Interval
 from nbr.language import Expression, parse
-from nbr.rules import Fuzzy, Rule
+from nbr.rules import Clause, Fuzzy, Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.sources.listing import Listing, Set
 from nbr.world import World
@@ -28,6 +28,7 @@ QUICK = 0.02  # seconds of listing that are not worth asking a counter for
 FEW_RULES = 16  # up to which listed points give an exact answer at once
 WITHOUT_POINTS = ("counting", "drawn")
 
+Memo = dict[object, Outcome]  # what was found out about parts that other questions share
 Proposition = str | Expression | Rule | Callable[[Tensor], Tensor]
 
 
@@ -60,16 +61,25 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not math.isnan(value)
 
 
-def ask(knowledge: Knowledge, question: Proposition, given: Proposition | None, settings: Settings) -> Answer:
-    """Bounds on belief, plausibility and conflict; equal ones where the answer is exact."""
+def ask(
+    knowledge: Knowledge,
+    question: Proposition,
+    given: Proposition | None,
+    settings: Settings,
+    memo: Memo | None = None,
+) -> Answer:
+    """Bounds on belief, plausibility and conflict; equal ones where the answer is exact.
+
+    Questions that are asked with the same `memo` share what they have in common.
+    """
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     proposition = as_set(question, knowledge.world, "question")
     condition = None if given is None else as_set(given, knowledge.world, "condition")
     with torch.no_grad():
         asked, *others = components(knowledge, proposition, condition)
-        found = _checked(asked, knowledge, condition, settings, limits.share(ASKED) if others else limits)
+        found = _checked(asked, knowledge, condition, settings, limits.share(ASKED) if others else limits, memo)
         rest = [
-            _checked(part, knowledge, condition, settings, limits.share(1 / (len(others) - done)))
+            _checked(part, knowledge, condition, settings, limits.share(1 / (len(others) - done)), memo)
             for done, part in enumerate(others)
         ]
     everything = [found, *rest]
@@ -88,10 +98,18 @@ def ask(knowledge: Knowledge, question: Proposition, given: Proposition | None, 
     )
 
 
-def _checked(part: Component, whole: Knowledge, condition: Set | None, settings: Settings, limits: Limits) -> Outcome:
-    """Answer a part; a contradiction is told with the numbers that rules have in the whole model."""
+def _checked(
+    part: Component, whole: Knowledge, condition: Set | None, settings: Settings, limits: Limits, memo: Memo | None
+) -> Outcome:
+    """Answer a part, unless that was done; a contradiction is told with the numbers of rules in the whole model."""
+    key = None if memo is None else _key(part)
+    if memo is not None and key in memo:
+        return memo[key]
     try:
-        return _answered(part, settings, limits)
+        found = _answered(part, settings, limits)
+        if memo is not None and key is not None and found.exact:
+            memo[key] = found
+        return found
     except Contradiction as error:
         positions = [part.rules[rule] for rule in error.rules]
         named = " and ".join(f"rule {position + 1} ({whole.rules[position]})" for position in positions)
@@ -217,3 +235,13 @@ def as_set(words: Proposition, world: World, what: str) -> Set:
 
 def _words(words: Proposition) -> str:
     return str(words) if isinstance(words, str | Expression | Rule) else getattr(words, "__name__", "a function")
+
+
+def _key(part: Component) -> object | None:
+    """What tells one part from another, where that can be said: where all its rules are statements."""
+    if not all(isinstance(rule, Clause) for rule in part.knowledge.rules):
+        return None
+    if not all(each is None or isinstance(each, Expression) for each in (part.proposition, part.condition)):
+        return None
+    rules = tuple((rule.text, rule.degree) for rule in part.knowledge.rules if isinstance(rule, Clause))
+    return part.knowledge.world, rules, part.proposition, part.condition

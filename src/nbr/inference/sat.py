@@ -100,6 +100,35 @@ class Deciding:
         """The cores that leave a union without a point."""
         return self.cores[union] if union == "all" else np.vstack([self.cores["all"], self.cores[union]])
 
+    def grows(self, rules: set[int], union: str, deadline: float) -> bool:
+        """Whether some rules allow a point of a union; what the solver found is kept for `grown` or `shrunk`."""
+        return self._solved([*self.selectors[sorted(rules)].tolist(), *self.formula.extra(union)], deadline)
+
+    def grown(self, rules: set[int], among: list[int], union: str, deadline: float) -> set[int]:
+        """The same rules with as many more as still allow a point."""
+        held = rules | self._true(among)
+        for rule in among:
+            if rule not in held and self.grows(held | {rule}, union, deadline):
+                held |= {rule} | self._true(among)
+        return held
+
+    def shrunk(self, union: str, deadline: float) -> frozenset[int]:
+        """A minimal part of the rules that were just found not to allow a point."""
+        core = self._found_core()
+        for rule in list(core):
+            smaller = {other for other in core if other != rule}
+            if rule in core and not self.grows(smaller, union, deadline):
+                core = [other for other in self._found_core() if other in smaller]
+        return frozenset(core)
+
+    def consistent(self, rules: frozenset[int]) -> bool:
+        """Whether some rules allow any point."""
+        return self.grows(set(rules), "all", float("inf"))
+
+    def _true(self, among: list[int]) -> set[int]:
+        model = np.array(self.solver.get_model(), dtype=np.int64) > 0
+        return {rule for rule in among if model[self.selectors[rule] - 1]}
+
     def _solved(self, assumed: list[int], deadline: float) -> bool:
         self.calls += 1
         while time.monotonic() < deadline:
@@ -117,10 +146,7 @@ class Deciding:
     def _core(self, union: str, deadline: float) -> Flags:
         core = self._found_core()
         if len(core) <= SMALL:
-            for rule in list(core):
-                smaller = [other for other in core if other != rule]
-                if not self._solved([*self.selectors[smaller].tolist(), *self.formula.extra(union)], deadline):
-                    core = [other for other in self._found_core() if other in smaller]
+            core = sorted(self.shrunk(union, deadline))
         flags = np.zeros(self.rules, bool)
         flags[core] = True
         return flags

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -23,6 +23,7 @@ GROUPS = {"majority": ex.Majority, "any": ex.Or, "all": ex.And}
 TURNED = {"=": "=", "!=": "!=", ">=": "<=", "<=": ">=", ">": "<", "<": ">"}
 
 
+@lru_cache(maxsize=1 << 14)
 def parse(text: str) -> ex.Expression:
     """Read a sentence of the query language.
 

@@ -94,9 +94,10 @@ class Statements:
 
     def formula(self, level: float) -> Formula:
         """Where rules that are present have a grade of at least the level."""
-        return self._encoded(level)[0]
+        return self.encoded(level)[0]
 
-    def _encoded(self, level: float) -> tuple[Formula, Encoder]:
+    def encoded(self, level: float) -> tuple[Formula, Encoder]:
+        """The same, with what turns a model back into a point."""
         rules = self.knowledge.rules
         said = {position: rule.at_least(level) for position, rule in enumerate(rules)}
         statements = [self.question, *self.conditions, *(each for each in said.values() if each is not None)]

@@ -1,0 +1,214 @@
+"""From a question to the reasons for its answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from nbr.asking import reasons
+from nbr.asking.answer import Answer, Bounds
+from nbr.asking.components import components, is_crisp
+from nbr.asking.explanation import Effect, Explanation, Observation, Point
+from nbr.asking.points import best_points
+from nbr.asking.question import Memo, Proposition, Settings, as_set, ask
+from nbr.errors import NbrError
+from nbr.inference import Limits, sat
+from nbr.inference.point import keep
+from nbr.inference.problem import Interval
+from nbr.language import Expression
+from nbr.language.expressions import And, Atom, Not, conjuncts
+from nbr.rules.knowledge import Knowledge
+from nbr.sources.listing import Listing, Set
+from nbr.sources.statements import Statements
+from nbr.world import Bit, Real
+
+HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
+SHARES = {"answer": 0.3, "effects": 0.5, "reasons": 0.5, "points": 0.3}  # of the time that is left at each step
+LISTED = 0.3  # seconds of listing that are quicker than a solver's map
+
+
+def explain(knowledge: Knowledge, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
+    """The answer, and what it owes to which rules; all within the budget, saying what is not complete."""
+    limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
+    proposition = as_set(question, knowledge.world, "question")
+    condition = None if given is None else as_set(given, knowledge.world, "condition")
+    memo: Memo = {}
+    answer = ask(knowledge, question, given, _within(settings, limits.share(SHARES["answer"])), memo)
+    effects = _effects(knowledge, question, given, settings, answer, limits.share(SHARES["effects"]), memo)
+    with torch.no_grad():
+        found = _reasons(knowledge, proposition, condition, limits.share(SHARES["reasons"]))
+        witness, counter = best_points(knowledge, proposition, condition, limits.share(SHARES["points"]))
+    observations = _next(knowledge, question, proposition, condition, settings, limits, memo)
+    belief = [rule.degree for rule in knowledge.rules]
+
+    def ranked(sets: reasons.Sets) -> list[list[int]]:
+        chance = sorted((-math.prod(belief[rule] for rule in each), len(each), sorted(each)) for each in sets)
+        return [[rule + 1 for rule in rules] for _, _, rules in chance]
+
+    return Explanation(
+        answer=answer,
+        rules=tuple(effects),
+        supports=ranked(found.supports),
+        conflicts=ranked(found.conflicts),
+        supports_complete=found.supports_complete,
+        conflicts_complete=found.conflicts_complete,
+        witness=_told(knowledge, witness),
+        counter=_told(knowledge, counter),
+        next=tuple(observations),
+        at_half=tuple(number for number, rule in enumerate(knowledge.rules, 1) if not is_crisp(rule)),
+    )
+
+
+def _within(settings: Settings, limits: Limits) -> Settings:
+    return replace(settings, budget=max(limits.left, 1e-3))
+
+
+def _effects(
+    knowledge: Knowledge,
+    question: Proposition,
+    given: Proposition | None,
+    settings: Settings,
+    answer: Answer,
+    limits: Limits,
+    memo: Memo,
+) -> list[Effect]:
+    """What the answer would be without each rule: asked again while time lasts, else bounded."""
+    found = []
+    for position, rule in enumerate(knowledge.rules):
+        left = limits.share(1 / (len(knowledge.rules) - position))
+        if limits.left > 0 and rule.degree > 0:
+            others = [other for other in knowledge.rules if other is not rule]
+            smaller = Knowledge(knowledge.world, others, knowledge.codec)
+            without = ask(smaller, question, given, _within(settings, left), memo)
+        else:
+            without = _bounded(answer, rule.degree)
+        found.append(Effect(position + 1, str(rule), rule.degree, without))
+    return found
+
+
+def _bounded(answer: Answer, belief: float) -> Answer:
+    """Without a rule of belief b every expectation is at least what it was, and at most that over 1 - b."""
+    if belief == 0:
+        return answer
+    bounds, most = answer.bounds, math.inf if belief == 1 else 1 / (1 - belief)
+
+    def ratio(interval: Interval) -> Interval:
+        return interval[0] / most, min(1.0, interval[1] * most) if interval[1] > 0 else 0.0
+
+    low, high = ratio((1 - bounds.belief[1], 1 - bounds.belief[0]))
+    whole = 1 - bounds.conflict[0]
+    wider = Bounds(
+        belief=(1 - high, 1 - low),
+        plausibility=ratio(bounds.plausibility),
+        conflict=(max(0.0, 1 - min(1.0, whole * most)) if whole > 0 else 0.0, bounds.conflict[1]),
+        kind=bounds.kind,
+    )
+    return replace(answer, bounds=wider, exact=False)
+
+
+def _reasons(knowledge: Knowledge, proposition: Set, condition: Set | None, limits: Limits) -> reasons.Reasons:
+    """Minimal sets, from a list of points where that is short, else by a solver."""
+    nothing = reasons.Reasons([], [], False, False)
+    usable = np.array([rule.degree > 0 for rule in knowledge.rules], dtype=bool)
+    if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
+        return nothing
+    whole = Listing.of(knowledge, proposition, condition, 32)
+    if whole.seconds < min(LISTED, limits.left):
+        rows = whole.rows(limits)
+        if rows.complete:
+            satisfied = (rows.witnesses >= HALF).numpy() & usable
+            # A rule that is never present can be in no set: it is as if every point satisfied it.
+            return reasons.by_points(satisfied | ~usable, (rows.member > 0).numpy())
+    if not sat.available() or Statements.unfit(knowledge.rules) or knowledge.codec is not None:
+        return nothing
+    statements = Statements(knowledge, proposition, [] if condition is None else list(conjuncts(condition)))
+    return reasons.by_solver(statements.formula(HALF), usable, limits.deadline)
+
+
+def _told(knowledge: Knowledge, point: torch.Tensor | None) -> Point | None:
+    if point is None:
+        return None
+    grades = knowledge.grades_of_observed(point[None])[0]
+    beliefs = knowledge.beliefs
+    broken = ((grades < HALF) & (beliefs > 0)).nonzero()[:, 0].tolist()
+    return Point(
+        knowledge.world.show(point), float(keep(grades[None], beliefs)[0]), tuple(position + 1 for position in broken)
+    )
+
+
+def _next(
+    knowledge: Knowledge,
+    question: Proposition,
+    proposition: Set,
+    condition: Set | None,
+    settings: Settings,
+    limits: Limits,
+    memo: Memo,
+) -> list[Observation]:
+    """The mean gap after observing each variable that the question depends on, the smallest first."""
+    if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
+        return []
+    asked, *_ = components(knowledge, proposition, condition)
+    known = {name for part in ([] if condition is None else conjuncts(condition)) for name in _fixed(part)}
+    found = []
+    read = {name for rule in asked.knowledge.rules for name in rule.inputs}
+    names = [name for name in asked.knowledge.world.names if name in read - known - proposition.names()]
+    for name in _nearest(names, asked.knowledge, proposition):
+        if limits.left <= 0:
+            break
+        gap = _mean_gap(knowledge, name, question, condition, settings, limits, memo)
+        if gap is not None:
+            found.append(Observation(name, gap))
+    return sorted(found, key=lambda each: each.gap)
+
+
+def _fixed(part: Expression) -> frozenset[str]:
+    """The variable that a part of the condition settles, if it does."""
+    plain = part.part if isinstance(part, Not) else part
+    settled = isinstance(plain, Atom) and (plain.operator in ("", "=") and (plain is part or not plain.operator))
+    return part.names() if settled else frozenset()
+
+
+def _nearest(names: list[str], knowledge: Knowledge, proposition: Expression) -> list[str]:
+    """Variables that share a rule with the question first, then those that share one with these, and so on."""
+    distance = dict.fromkeys(proposition.names(), 0)
+    frontier = set(distance)
+    while frontier:
+        near = [rule for rule in knowledge.rules if frontier & set(rule.inputs)]
+        step = {name for rule in near for name in rule.inputs if name not in distance}
+        distance |= {name: 1 + max(distance.values()) for name in step}
+        frontier = step
+    return sorted(names, key=lambda name: distance.get(name, len(distance)))
+
+
+def _mean_gap(
+    knowledge: Knowledge,
+    name: str,
+    question: Proposition,
+    condition: Expression | None,
+    settings: Settings,
+    limits: Limits,
+    memo: Memo,
+) -> float | None:
+    variable = knowledge.world.variables[name]
+    if isinstance(variable, Real) or variable.size > 12:
+        return None
+    labels = ("0", "1") if isinstance(variable, Bit) else variable.labels
+    weight = total = 0.0
+    for label in labels:
+        value = Atom(name, "=", (label,))
+        both = value if condition is None else And((condition, value))
+        try:
+            share = ask(knowledge, value, condition, _within(settings, limits.share(0.3)), memo).plausibility
+            if share == 0:
+                continue
+            gap = ask(knowledge, question, both, _within(settings, limits.share(0.3)), memo).ignorance
+        except NbrError:  # the condition rules this value out
+            continue
+        weight, total = weight + share, total + share * gap
+        if limits.left <= 0:
+            return None
+    return total / weight if weight > 0 else None

@@ -1,0 +1,141 @@
+"""Why an answer is what it is: what explaining returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nbr.asking.answer import Answer
+
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A rule, by its number from 1, and what the answer would be without it."""
+
+    rule: int
+    text: str
+    belief: float
+    without: Answer
+
+    def change(self, answer: Answer) -> float:
+        """How far the interval moves when the rule goes."""
+        return max(abs(self.without.belief - answer.belief), abs(self.without.plausibility - answer.plausibility))
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the world in words, how plausible it is, and the rules that it breaks."""
+
+    values: dict[str, str]
+    plausibility: float  # E[mu]: not normalised by the conflict
+    breaks: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self.values.items())
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A variable, and the mean gap between belief and plausibility once it is observed."""
+
+    variable: str
+    gap: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The answer, what each rule does to it, minimal sets of rules for it and in conflict, points, what to observe.
+
+    Supports and conflicts are lists of rule numbers, the most probable set first. Fuzzy rules are taken at grade 1/2
+    there, and `at_half` names them.
+    """
+
+    answer: Answer
+    rules: tuple[Effect, ...]  # in the model's order
+    supports: list[list[int]]
+    conflicts: list[list[int]]
+    supports_complete: bool
+    conflicts_complete: bool
+    witness: Point | None
+    counter: Point | None
+    next: tuple[Observation, ...]
+    at_half: tuple[int, ...] = ()
+
+    @property
+    def effects(self) -> list[Effect]:
+        """The rules that change the answer, those with the largest effect first."""
+        moved = [each for each in self.rules if each.change(self.answer) > 1e-9]
+        return sorted(moved, key=lambda each: -each.change(self.answer))
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "answer": self.answer.as_json(),
+            "rules": [
+                {"rule": each.rule, "text": each.text, "belief": each.belief, "without": _numbers(each.without)}
+                for each in self.rules
+            ],
+            "supports": self.supports,
+            "conflicts": self.conflicts,
+            "supports_complete": self.supports_complete,
+            "conflicts_complete": self.conflicts_complete,
+            "at_half": list(self.at_half),
+            "witness": None if self.witness is None else self.witness.values,
+            "counter": None if self.counter is None else self.counter.values,
+            "next": [{"variable": each.variable, "gap": each.gap} for each in self.next],
+        }
+
+    def words(self) -> str:
+        """The explanation as sentences that a person reads first."""
+        return " ".join(self._sentences())
+
+    def _sentences(self) -> list[str]:
+        answer, said = self.answer, []
+        asked = answer.question
+        if answer.belief > 0.5 or (answer.belief > 0 and answer.plausibility > 1 - 1e-9):
+            said.append(f"{'Yes' if answer.belief > 0.5 else 'Perhaps'}: {asked}{self._because(self.supports)}.")
+        elif answer.plausibility < 0.5:
+            said.append(f"No, hardly: {asked} is plausible only to {answer.plausibility:.2f}.")
+        else:
+            said.append(f"Not known: nothing supports {asked} to more than {answer.belief:.2f}.")
+        said += [self._effect(each) for each in self.effects[:2]]
+        if self.conflicts and answer.conflict > 1e-9:
+            rules = self.conflicts[0]
+            who = f"{'Rule' if len(rules) == 1 else 'Rules'} {_listed(rules)}"
+            others = " and the condition" if answer.given else ""
+            said.append(f"{who}{others} quarrel{'s' if len(rules) == 1 and not others else ''}.")
+        if self.next and self.next[0].gap < answer.ignorance - 1e-9:
+            best = self.next[0]
+            gaps = f"the gap of {answer.ignorance:.2f} would be {best.gap:.2f} on average"
+            said.append(f"To know more, observe {best.variable}: {gaps}.")
+        return said
+
+    def _effect(self, effect: Effect) -> str:
+        answer, without = self.answer, effect.without
+        raises = without.plausibility - answer.plausibility > 1e-9
+        lowers = answer.belief - without.belief > 1e-9
+        verb = "counts"
+        if raises != lowers:
+            verb = "speaks for it" if lowers else "speaks against it"
+        before, after = (f"[{each.belief:.2f}, {each.plausibility:.2f}]" for each in (answer, without))
+        return f"Rule {effect.rule} {verb}: without it {after} in place of {before}."
+
+    @staticmethod
+    def _because(supports: list[list[int]]) -> str:
+        if not supports or not supports[0]:
+            return ""
+        return f", because of {'rule' if len(supports[0]) == 1 else 'rules'} {_listed(supports[0])}"
+
+    def __str__(self) -> str:
+        return f"{self.answer}\n{self.words()}"
+
+
+def _numbers(answer: Answer) -> dict[str, object]:
+    """The part of an answer that differs from rule to rule."""
+    kept = ("belief", "plausibility", "conflict", "exact", "bounds")
+    return {key: value for key, value in answer.as_json().items() if key in kept}
+
+
+def _listed(rules: list[int]) -> str:
+    words = [str(rule) for rule in rules]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
