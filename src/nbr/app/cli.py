@@ -55,6 +55,27 @@ def ask(
 
 
 @app.command()
+def explain(
+    model: Model,
+    question: Annotated[str, typer.Argument(help="What to explain, such as 'grass=wet & ~rain'.")],
+    given: Annotated[list[str] | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'.")] = None,
+    budget: Annotated[float, typer.Option(help="Seconds that the explanation may take.")] = 10.0,
+    plot: Annotated[Path | None, typer.Option(help="A picture of it: .png, .svg or .pdf.")] = None,
+    seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Why an answer is what it is: rules that carry it, rules that quarrel, points, what to observe next."""
+    from nbr.app import explained
+    from nbr.kinds import load_reasoner
+
+    condition = ", ".join(given) if given else None
+    found = load_reasoner(model).explain(question, condition, budget=budget, seed=seed)
+    if plot is not None:
+        explained.draw(found, plot)
+    typer.echo(json.dumps(found.as_json()) if as_json else explained.text(found))
+
+
+@app.command()
 def show(model: Model, as_json: Json = False) -> None:
     """The variables, rules and beliefs of a model."""
     from nbr.app import screen
