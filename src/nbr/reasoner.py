@@ -10,11 +10,13 @@ import torch
 from torch import Tensor
 
 from nbr import priors, registry, tables
-from nbr.asking import explaining, masses
+from nbr.asking import explaining, many, masses
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
+from nbr.asking.answer_table import answer_table
 from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
+from nbr.asking.session import Session
 from nbr.density import joint, likelihood, sampling, saved
 from nbr.errors import NbrError
 from nbr.inference.point import keep
@@ -117,6 +119,18 @@ class Reasoner:
         networks or functions read, a grid is laid: of `grid` pieces, or ever finer until the bounds are narrow.
         """
         return asking.ask(self.knowledge, question, given, asking.Settings(engine, budget, tolerance, grid, seed))
+
+    def ask_many(self, questions: Iterable[tuple[str, str | None] | str], **settings: Any) -> pd.DataFrame:
+        """Many questions, each alone or with a condition; those with the same condition share the work.
+
+        A DataFrame with one row for each, in order; settings are those of `ask`.
+        """
+        pairs = [(each, None) if isinstance(each, str) else (each[0], each[1]) for each in questions]
+        return answer_table(many.ask_many(self.knowledge, pairs, asking.Settings(**settings)))
+
+    def given(self, observation: str | Expression) -> Session:
+        """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""
+        return Session(self.knowledge).given(observation)
 
     def explain(
         self,

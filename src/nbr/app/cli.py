@@ -34,24 +34,28 @@ def start(
 @app.command()
 def ask(
     model: Model,
-    question: Annotated[str, typer.Argument(help="What to ask, such as 'grass=wet & ~rain'.")],
+    question: Annotated[str | None, typer.Argument(help="What to ask, such as 'grass=wet & ~rain'.")] = None,
     given: Annotated[list[str] | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'.")] = None,
-    engine: Annotated[str, typer.Option(help="auto, point, few, lattice, count or sampled.")] = "auto",
+    batch: Annotated[Path | None, typer.Option(help="A CSV file of many questions: columns question, given.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The CSV file for their answers.")] = None,
+    engine: Annotated[str, typer.Option(help="auto, or one of those that docs/guide.md lists.")] = "auto",
     budget: Annotated[float, typer.Option(help="Seconds that the answer may take.")] = 10.0,
     tolerance: Annotated[float, typer.Option(help="How narrow bounds should be.")] = 1e-3,
     grid: Annotated[int | None, typer.Option(help="Pieces along a number that a network reads.")] = None,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Say which way the answer came about, and why.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="A picture of the answer: .png, .svg or .pdf.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Belief, plausibility and conflict of a question."""
-    from nbr.app import screen
-    from nbr.kinds import load_reasoner
+    """Belief, plausibility and conflict of a question, or of many."""
+    from nbr.app import asked
 
     condition = ", ".join(given) if given else None
-    answer = load_reasoner(model).ask(
-        question, condition, engine=engine, budget=budget, tolerance=tolerance, grid=grid, seed=seed
-    )
-    typer.echo(json.dumps(answer.as_json()) if as_json else screen.answer(answer))
+    settings = {"engine": engine, "budget": budget, "tolerance": tolerance, "grid": grid, "seed": seed}
+    if batch is not None:
+        typer.echo(asked.many(model, question, condition, batch, output, settings, as_json))
+    else:
+        typer.echo(asked.one(model, question, condition, settings, verbose, plot, as_json))
 
 
 @app.command()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nbr.app import screen
+from nbr.asking.answer import Answer
 from nbr.asking.explanation import Explanation, Point
 from nbr.errors import NbrError
 from nbr.storage.atomic import write
@@ -40,17 +41,23 @@ def text(found: Explanation) -> str:
 
 
 def draw(found: Explanation, path: Path) -> None:
-    """The interval of the answer above those without each rule, as bars from belief to plausibility."""
-    write(path, _picture(found, path.suffix.lstrip(".").lower() or "png"))
+    """The interval of the answer above those without each rule."""
+    shown = found.effects[:12]
+    given = f"   given   {found.answer.given}" if found.answer.given else ""
+    rows = [("the answer", found.answer), *((f"without {e.rule}: {_short(e.text, 40)}", e.without) for e in shown)]
+    draw_answers(rows, path, found.answer.question + given)
 
 
-def _picture(found: Explanation, kind: str) -> bytes:
+def draw_answers(rows: list[tuple[str, Answer]], path: Path, title: str = "") -> None:
+    """Answers as bars from belief to plausibility, one below the other, the first one dark."""
+    write(path, _picture(rows, title, path.suffix.lstrip(".").lower() or "png"))
+
+
+def _picture(rows: list[tuple[str, Answer]], title: str, kind: str) -> bytes:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
         raise NbrError("pictures need matplotlib: pip install 'nbr[plot]'") from None
-    shown = found.effects[:12]
-    rows = [("the answer", found.answer), *((f"without {e.rule}: {_short(e.text, 40)}", e.without) for e in shown)]
     figure = Figure(figsize=(9, 1.6 + 0.42 * len(rows)), layout="constrained")
     axes: Any = figure.add_subplot()
     for place, (_, answer) in enumerate(rows):
@@ -62,8 +69,7 @@ def _picture(found: Explanation, kind: str) -> bytes:
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
     axes.set_xlabel("evidence for (solid), not known (hatched), evidence against (blank)")
-    given = f"   given   {found.answer.given}" if found.answer.given else ""
-    axes.set_title(found.answer.question + given, loc="left", fontsize=11)
+    axes.set_title(title, loc="left", fontsize=11)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     content = io.BytesIO()

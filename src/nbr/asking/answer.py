@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nbr.asking import html
 from nbr.inference.problem import Interval
 
 
@@ -41,7 +42,8 @@ class Answer:
     rules: int
     points: int | None  # how many were gone through; None where none were
     sure: Bounds | None = None  # bounds that hold for certain, beside a 95% interval
-    notes: tuple[str, ...] = ()  # what would make it better
+    notes: tuple[str, ...] = ()  # what is missing that would make it better
+    how: tuple[str, ...] = ()  # which way it came about, and why
 
     @property
     def belief(self) -> float:
@@ -81,6 +83,13 @@ class Answer:
             "points": self.points,
             "notes": list(self.notes),
         }
+
+    def _repr_html_(self) -> str:
+        asked = html.said(self.question) + (f" &nbsp;given&nbsp; {html.said(self.given)}" if self.given else "")
+        numbers = f"[{self.belief:.4f}, {self.plausibility:.4f}], conflict {self.conflict:.4f}"
+        how = "exact" if self.exact else f"not exact, {self.bounds.kind} bounds"
+        bar = html.bar(self.bounds.belief, self.bounds.plausibility)
+        return f"<table>{html.row(f'<b>{asked}</b>', bar, numbers, how)}</table>"
 
     def __str__(self) -> str:
         asked = self.question + (f" | {self.given}" if self.given else "")

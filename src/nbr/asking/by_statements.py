@@ -27,11 +27,15 @@ def unfit(knowledge: Knowledge, condition: object) -> str | None:
 
 
 def counted(
-    knowledge: Knowledge, proposition: Expression, condition: Expression | None, limits: Limits
+    knowledge: Knowledge,
+    proposition: Expression,
+    condition: Expression | None,
+    limits: Limits,
+    whole: float | None = None,
 ) -> Outcome | None:
-    """By counting; None if not even one level could be counted in time."""
+    """By counting; None if not even one level could be counted in time. `whole` is E f_C, if that is known."""
     statements = _statements(knowledge, proposition, condition)
-    estimate = counting.solve(statements.levels, statements.formula, limits)
+    estimate = counting.solve(statements.levels, statements.formula, limits, whole)
     if float(estimate.high[2]) == 0:
         _blame(statements)
     if float(estimate.low[2]) == 0 and float(estimate.high[2]) == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nbr.asking import html
 from nbr.asking.answer import Answer
 
 SHOWN = 5
@@ -125,6 +126,19 @@ class Explanation:
         if not supports or not supports[0]:
             return ""
         return f", because of {'rule' if len(supports[0]) == 1 else 'rules'} {_listed(supports[0])}"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            html.row(
+                str(each.rule),
+                html.said(each.text),
+                html.bar(each.without.bounds.belief, each.without.bounds.plausibility),
+                f"[{each.without.belief:.4f}, {each.without.plausibility:.4f}]",
+            )
+            for each in self.effects[: 2 * SHOWN]
+        ]
+        head = html.row("without", "rule", "the answer would be", "") if rows else ""
+        return f"{self.answer._repr_html_()}<p>{html.said(self.words())}</p><table>{head}{''.join(rows)}</table>"
 
     def __str__(self) -> str:
         return f"{self.answer}\n{self.words()}"

@@ -29,7 +29,8 @@ class Outcome:
     points: int | None = None  # how many were gone through
     finer: bool = False  # whether a finer grid would tell more
     sure: Outcome | None = None  # bounds that hold for certain, beside a 95% interval
-    notes: tuple[str, ...] = ()  # what would make it better
+    notes: tuple[str, ...] = ()  # what is missing that would make it better
+    why: str = ""  # why this way was taken
 
     @property
     def width(self) -> float:

@@ -17,6 +17,7 @@ from nbr.errors import NbrError
 from nbr.inference import ENGINES, Limits, ganak, sat
 from nbr.inference.problem import Interval
 from nbr.language import Expression, parse
+from nbr.language.expressions import Constant
 from nbr.rules import Clause, Fuzzy, Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.sources.listing import Listing, Set
@@ -95,7 +96,16 @@ def ask(
         points=sum(points) if len(points) == len(everything) else None,
         sure=None if found.sure is None else _bounds(found.sure, [each.sure or each for each in rest]),
         notes=tuple(dict.fromkeys(note for each in everything for note in each.notes)),
+        how=tuple(_how(part, each) for part, each in zip([asked, *others], everything, strict=True)),
     )
+
+
+def _how(part: Component, found: Outcome) -> str:
+    """Which way a part was answered, for those who want to know."""
+    about = "the question" if part.asked else "what has nothing to do with the question"
+    sure = "exact" if found.exact else f"{found.kind} bounds {found.width:.2g} apart"
+    why = f": {found.why}" if found.why else ""
+    return f"{about}: {len(part.rules)} rules, engine {found.engine}, {sure}{why}"
 
 
 def _checked(
@@ -106,7 +116,7 @@ def _checked(
     if memo is not None and key in memo:
         return memo[key]
     try:
-        found = _answered(part, settings, limits)
+        found = _answered(part, settings, limits, memo)
         if memo is not None and key is not None and found.exact:
             memo[key] = found
         return found
@@ -123,17 +133,17 @@ def _checked(
     raise NbrError(f"{named} must hold (belief 1) and contradict each other")
 
 
-def _answered(part: Component, settings: Settings, limits: Limits) -> Outcome:
+def _answered(part: Component, settings: Settings, limits: Limits, memo: Memo | None) -> Outcome:
     if settings.engine in WITHOUT_POINTS:
         return _without_points(part, settings.engine, limits)
     if settings.engine == "auto":
-        found = _auto(part, settings, limits)
+        found = _auto(part, settings, limits, memo)
         if found is not None:
             return found
     return _from_points(part, settings, limits)
 
 
-def _auto(part: Component, settings: Settings, limits: Limits) -> Outcome | None:
+def _auto(part: Component, settings: Settings, limits: Limits, memo: Memo | None) -> Outcome | None:
     """Statements where listing points would take long or leave too many rules for an exact answer; else None."""
     knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
     if not isinstance(proposition, Expression) or by_statements.unfit(knowledge, condition):
@@ -142,13 +152,17 @@ def _auto(part: Component, settings: Settings, limits: Limits) -> Outcome | None
     few = len(knowledge.rules) <= FEW_RULES
     if listing.seconds < QUICK and few:
         return None
+    why = f"{listing.count:.3g} points" if few else f"{len(knowledge.rules)} rules are too many for listed points"
     assert condition is None or isinstance(condition, Expression)
     notes = []
     found: list[Outcome] = []
     if ganak.available():
-        counted = by_statements.counted(knowledge, proposition, condition, limits.share(by_statements.COUNTED))
+        share = limits.share(by_statements.COUNTED)
+        counted = by_statements.counted(knowledge, proposition, condition, share, _whole(part, memo))
+        if memo is not None and counted is not None and counted.exact:
+            memo[_key(replace(part, proposition=Constant(True)))] = replace(counted, plausibility=(1, 1), doubt=(0, 0))
         if counted is not None and (counted.exact or counted.width <= settings.tolerance):
-            return counted
+            return replace(counted, why=f"{why}, so statements are counted")
         found += [counted] if counted is not None else []
     else:
         notes.append(by_statements.COUNTER)
@@ -163,7 +177,8 @@ def _auto(part: Component, settings: Settings, limits: Limits) -> Outcome | None
     if not found:
         return None
     best = min(found, key=lambda each: each.width)
-    return replace(best, notes=(*best.notes, *notes))
+    said = f"{why}, and counting did not finish in its half of the time: a larger budget may make it exact"
+    return replace(best, notes=(*best.notes, *notes), why=said)
 
 
 def _from_points(part: Component, settings: Settings, limits: Limits) -> Outcome:
@@ -200,14 +215,15 @@ def _bounds(asked: Outcome, others: Sequence[Outcome]) -> Bounds:
     belief, plausibility = (1 - asked.doubt[1], 1 - asked.doubt[0]), asked.plausibility
     whole = [math.prod(each.whole[end] for each in (asked, *others)) for end in (0, 1)]
     return Bounds(
-        belief=_tidy(belief[0], min(belief[1], plausibility[1])),
-        plausibility=_tidy(max(belief[0], plausibility[0]), plausibility[1]),
-        conflict=_tidy(1 - whole[1], 1 - whole[0]),
+        belief=tidy(belief[0], min(belief[1], plausibility[1])),
+        plausibility=tidy(max(belief[0], plausibility[0]), plausibility[1]),
+        conflict=tidy(1 - whole[1], 1 - whole[0]),
         kind="proved" if all(each.kind == "proved" for each in (asked, *others)) else "95%",
     )
 
 
-def _tidy(low: float, high: float) -> Interval:
+def tidy(low: float, high: float) -> Interval:
+    """Bounds within [0, 1], equal where only rounding differs."""
     low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
     if high - low > ROUNDING:
         return low, high
@@ -235,6 +251,12 @@ def as_set(words: Proposition, world: World, what: str) -> Set:
 
 def _words(words: Proposition) -> str:
     return str(words) if isinstance(words, str | Expression | Rule) else getattr(words, "__name__", "a function")
+
+
+def _whole(part: Component, memo: Memo | None) -> float | None:
+    """E f_C of a part, if an earlier question found it out."""
+    known = None if memo is None else memo.get(_key(replace(part, proposition=Constant(True))))
+    return None if known is None else known.whole[0]
 
 
 def _key(part: Component) -> object | None:

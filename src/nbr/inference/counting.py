@@ -72,11 +72,16 @@ class Counted:
         return [(a, b) for a, b in pairwise(edges) if a + 1 < len(self.levels)]
 
 
-def solve(levels: Sequence[float], formula: Callable[[float], Formula], limits: Limits) -> Estimate:
-    """Count level after level until all are known, the bounds are narrow, or time is up."""
+def solve(
+    levels: Sequence[float], formula: Callable[[float], Formula], limits: Limits, whole: float | None = None
+) -> Estimate:
+    """Count level after level until all are known, the bounds are narrow, or time is up.
+
+    `whole` is the probability that there is a point at all, if that is known and there is only one level.
+    """
     counted = Counted(levels)
     while (number := counted.next()) is not None:
-        found, finished = _counts(formula(levels[number]), limits.deadline)
+        found, finished = _counts(formula(levels[number]), limits.deadline, whole if len(levels) == 1 else None)
         counted.known[number] = found
         low, high = counted.bounds()
         if not finished or (len(counted.known) < len(levels) and _narrow(low, high, limits.tolerance)):
@@ -90,9 +95,10 @@ def _narrow(low: Sequence[float], high: Sequence[float], tolerance: float) -> bo
     return whole > 0 and max(b - a for a, b in zip(low, high, strict=True)) <= tolerance * whole / 2
 
 
-def _counts(formula: Formula, deadline: float) -> tuple[Shares, bool]:
+def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Shares, bool]:
     """P(some point of a union) for each, and whether there was time for all."""
-    whole = probability(formula, "all", max(deadline, time.monotonic() + LEAST))
+    if whole is None:
+        whole = probability(formula, "all", max(deadline, time.monotonic() + LEAST))
     if whole is None:
         return NOTHING, False
     found: list[Interval] = []

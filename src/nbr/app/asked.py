@@ -1,0 +1,133 @@
+"""The command that asks: one question, or a file of them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nbr.app import explained, screen
+from nbr.asking.answer import Answer
+from nbr.asking.answer_table import COLUMNS
+from nbr.asking.many import Question, ask_many
+from nbr.asking.question import Settings
+from nbr.errors import NbrError
+from nbr.kinds import load_reasoner
+from nbr.storage.atomic import write
+
+CHUNK = 2_000  # questions answered between looks at the disk
+
+
+def one(
+    model: Path,
+    question: str | None,
+    given: str | None,
+    settings: dict[str, Any],
+    verbose: bool,
+    plot: Path | None,
+    as_json: bool,
+) -> str:
+    if question is None:
+        raise NbrError("a question is missing: nbr ask MODEL QUESTION, or --batch FILE")
+    answer = load_reasoner(model).ask(question, given, **settings)
+    for note in answer.notes:
+        print(note, file=sys.stderr)
+    if verbose:
+        for line in answer.how:
+            print(line, file=sys.stderr)
+    if plot is not None:
+        explained.draw_answers([(question, answer)], plot)
+    return json.dumps(answer.as_json()) if as_json else screen.answer(answer)
+
+
+def many(
+    model: Path,
+    question: str | None,
+    given: str | None,
+    batch: Path,
+    output: Path | None,
+    settings: dict[str, Any],
+    as_json: bool,
+) -> str:
+    """Answer a file of questions; a run that was stopped goes on from the file OUTPUT.part."""
+    if question is not None or given is not None:
+        raise NbrError("with --batch, questions and conditions stand in the file")
+    reasoner, questions = load_reasoner(model), _questions(batch)
+    part = None if output is None else output.with_name(output.name + ".part")
+    label = _label(model, questions, settings)
+    rows = _restored(part, label)
+    if rows:
+        print(f"going on after {len(rows):,} of {len(questions):,} questions ({part})", file=sys.stderr)
+    while len(rows) < len(questions):
+        some = questions[len(rows) : len(rows) + CHUNK]
+        rows += [_row(answer) for answer in ask_many(reasoner.knowledge, some, Settings(**settings))]
+        if part is not None and len(rows) < len(questions):
+            write(part, json.dumps({"run": label, "rows": rows}).encode())
+            print(f"{len(rows):,} of {len(questions):,} questions", file=sys.stderr)
+    answers = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    said = json.dumps({"answers": answers}) if as_json else _csv(rows)
+    if output is None:
+        return said.rstrip("\n")
+    write(output, _csv(rows).encode())
+    if part is not None:
+        part.unlink(missing_ok=True)
+    return said if as_json else f"{output}: {len(rows):,} answers"
+
+
+def _questions(path: Path) -> list[Question]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            if "question" not in (reader.fieldnames or ()):
+                raise NbrError(
+                    f"{path}: there is no column 'question'; the first line names the columns question, given"
+                )
+            return [
+                ((row["question"] or "").strip(), (row.get("given") or "").strip() or None)
+                for row in _rows(reader, path)
+            ]
+    except OSError as error:
+        raise NbrError(f"cannot read {path}: {error.strerror or error}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise NbrError(f"{path}: not a CSV file: {error}") from None
+
+
+def _rows(reader: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
+    for row in reader:
+        if not (row["question"] or "").strip():
+            raise NbrError(f"{path}: row {reader.line_num} has no question")
+        yield row
+
+
+def _row(answer: Answer) -> list[object]:
+    return [getattr(answer, name) for name in COLUMNS]
+
+
+def _csv(rows: list[list[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _label(model: Path, questions: list[Question], settings: dict[str, Any]) -> str:
+    """A fingerprint of all that decides the answers."""
+    digest = hashlib.sha256(model.read_bytes() if model.exists() else str(model).encode())
+    digest.update(json.dumps([questions, settings]).encode())
+    return digest.hexdigest()
+
+
+def _restored(part: Path | None, label: str) -> list[list[object]]:
+    if part is None or not part.exists():
+        return []
+    try:
+        kept = json.loads(part.read_bytes())
+        return list(kept["rows"]) if kept["run"] == label else []
+    except (ValueError, KeyError, TypeError):
+        return []

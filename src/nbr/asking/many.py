@@ -1,0 +1,117 @@
+"""Many questions to one model: those with the same condition share the work.
+
+Where the points of the world can be listed and rules are few, f_Q(y) of every world y is a maximum over one matrix of
+memberships, for all questions with a condition at once. Elsewhere each question is asked, with a memory of what others
+found out about parts that they share.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from nbr.asking.answer import Answer, Bounds
+from nbr.asking.question import Memo, Settings, as_set, ask, tidy
+from nbr.errors import NbrError
+from nbr.language import Expression
+from nbr.points.numbered import Listing, listing
+from nbr.rules.knowledge import Knowledge
+
+POINTS = 1 << 13
+RULES = 8
+AT_ONCE = 1 << 25  # memberships of points in worlds, for all questions of a batch
+
+Question = tuple[str, str | None]
+Watcher = Callable[[int, int], None]  # questions answered, of how many
+
+
+def ask_many(
+    knowledge: Knowledge, questions: Sequence[Question], settings: Settings, watch: Watcher = lambda done, of: None
+) -> list[Answer]:
+    """The answers, in order. The budget is that of each question."""
+    listed = _listed(knowledge, settings)
+    found: dict[int, Answer] = {}
+    by_condition: dict[str | None, list[int]] = {}
+    for position, (_, given) in enumerate(questions):
+        by_condition.setdefault(given, []).append(position)
+    table = None if listed is None else _Table(knowledge, listed)
+    memo: Memo = {}
+    told = time.monotonic()
+    for given, positions in by_condition.items():
+        if table is not None:
+            some = [questions[position][0] for position in positions]
+            found |= dict(zip(positions, table.answers(some, given), strict=True))
+        else:
+            for position in positions:
+                try:
+                    found[position] = ask(knowledge, questions[position][0], given, settings, memo)
+                except NbrError as error:
+                    raise NbrError(f"question {position + 1}: {error}") from None
+        if time.monotonic() - told > 0.2:
+            told = time.monotonic()
+            watch(len(found), len(questions))
+    watch(len(found), len(questions))
+    return [found[position] for position in range(len(questions))]
+
+
+def _listed(knowledge: Knowledge, settings: Settings) -> Listing | None:
+    if knowledge.codec is not None or settings.engine != "auto" or len(knowledge.rules) > RULES:
+        return None
+    return listing(knowledge.world, POINTS)
+
+
+class _Table:
+    """The membership of every point in every world y, and the answers that follow."""
+
+    def __init__(self, knowledge: Knowledge, listed: Listing) -> None:
+        self.knowledge, self.points = knowledge, listed.points
+        with torch.no_grad():
+            grades = knowledge.grades(self.points)
+        shapes = torch.ones(1, len(self.points), dtype=torch.float64)
+        for rule in range(grades.shape[1]):
+            shapes = torch.cat([shapes, torch.minimum(shapes, grades[:, rule])])
+        self.shapes = shapes  # (worlds, points)
+        self.chance = shapes.new_ones(1)  # of each world
+        for belief in knowledge.beliefs.tolist():
+            self.chance = torch.cat([self.chance * (1 - belief), self.chance * belief])
+        self.known: dict[str, Tensor] = {}
+
+    def holds(self, words: str, what: str) -> Tensor:
+        if words not in self.known:
+            statement = as_set(words, self.knowledge.world, what)
+            assert isinstance(statement, Expression)
+            self.known[words] = statement.holds(self.knowledge.world, self.points)
+        return self.known[words]
+
+    def answers(self, questions: Sequence[str], given: str | None) -> Iterable[Answer]:
+        shapes, inside = self.shapes, None
+        if given is not None:
+            inside = self.holds(given, "condition")
+            shapes = shapes[:, inside]
+        possible = shapes.shape[1] > 0
+        whole = float(shapes.amax(dim=1) @ self.chance) if possible else 0.0
+        if whole == 0:  # the one that says why
+            ask(self.knowledge, questions[0], given, Settings())
+        size = max(1, AT_ONCE // max(1, shapes.numel()))
+        for start in range(0, len(questions), size):
+            part = questions[start : start + size]
+            held = torch.stack([self.holds(words, "question") for words in part])
+            held = held if inside is None else held[:, inside]
+            yes, no = ((_best(shapes, side) @ self.chance / whole).tolist() for side in (held, ~held))
+            for words, plausible, doubted in zip(part, yes, no, strict=True):
+                yield self._answer(words, given, plausible, doubted, whole, shapes.shape[1])
+
+    def _answer(
+        self, words: str, given: str | None, plausible: float, doubted: float, whole: float, points: int
+    ) -> Answer:
+        belief, plausibility, conflict = (tidy(value, value) for value in (1 - doubted, plausible, 1 - whole))
+        bounds = Bounds(belief, plausibility, conflict, "proved")
+        return Answer(words, given, bounds, True, "lattice", len(self.knowledge.rules), points)
+
+
+def _best(shapes: Tensor, held: Tensor) -> Tensor:
+    """The highest membership among the points of each question, in each world: (questions, worlds)."""
+    return torch.where(held[:, None], shapes, 0.0).amax(dim=2)
