@@ -2,9 +2,9 @@
 
 python benchmarks/scale.py            all cases; --old SRC also asks an older version at 24 bits
 
-Bases are clauses of one to three literals over bits with beliefs from 0.3 to 0.95. A base and a question are drawn until
-conflict lies between 0.1 and 0.95 and belief or plausibility between 0.05 and 0.95: most random questions have the answer
-[0, 1] and prove nothing. Drawing looks at answers alone, never at times.
+Bases are clauses of one to three literals over bits with beliefs from 0.3 to 0.95. A base and a question are drawn
+until conflict lies between 0.1 and 0.95 and belief or plausibility between 0.05 and 0.95: most random questions have the
+answer [0, 1] and prove nothing. Drawing looks at answers alone, never at times.
 """
 
 from __future__ import annotations
@@ -72,9 +72,8 @@ def timed(name: str, model: nbr.Reasoner, question: str, given: str | None, **se
         row["sure"] = answer.sure.as_json()
     width = max(high - low for low, high in (answer.bounds.belief, answer.bounds.plausibility))
     shown = "exact" if answer.exact else f"{answer.bounds.kind} {width:.4f} wide"
-    print(
-        f"{name:<44}{row['seconds']:>8.2f} s  [{answer.belief:.4f}, {answer.plausibility:.4f}] {shown:<20}{answer.engine}"
-    )
+    interval = f"[{answer.belief:.4f}, {answer.plausibility:.4f}]"
+    print(f"{name:<44}{row['seconds']:>8.2f} s  {interval} {shown:<20}{answer.engine}")
     sys.stdout.flush()
     return row
 
