@@ -3,8 +3,8 @@
 python benchmarks/scale.py            all cases; --old SRC also asks an older version at 24 bits
 
 Bases are clauses of one to three literals over bits with beliefs from 0.3 to 0.95. A base and a question are drawn
-until conflict lies between 0.1 and 0.95 and belief or plausibility between 0.05 and 0.95: most random questions have the
-answer [0, 1] and prove nothing. Drawing looks at answers alone, never at times.
+until conflict lies between 0.1 and 0.95 and belief or plausibility between 0.05 and 0.95: most random questions have
+the answer [0, 1] and prove nothing. Drawing looks at answers alone, never at times.
 """
 
 from __future__ import annotations
