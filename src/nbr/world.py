@@ -53,7 +53,7 @@ class Choice:
     """
 
     labels: tuple[str, ...]
-    _position: dict[str, float] = field(repr=False, compare=False)
+    position: dict[str, float] = field(repr=False, compare=False)
 
     def __init__(self, *labels: object) -> None:
         words = tuple(str(label) for label in labels)
@@ -66,7 +66,7 @@ class Choice:
             twice = next(word for code, word in enumerate(words) if position[word] != code)
             raise NbrError(f"the label {twice!r} stands twice in one choice")
         object.__setattr__(self, "labels", words)
-        object.__setattr__(self, "_position", position)
+        object.__setattr__(self, "position", position)
 
     @property
     def size(self) -> int:
@@ -78,9 +78,9 @@ class Choice:
 
     def code(self, value: object) -> float:
         word = str(value)
-        if word not in self._position:
+        if word not in self.position:
             raise NbrError(f"{word!r} is not one of its labels" + suggest(word, self.labels))
-        return self._position[word]
+        return self.position[word]
 
     def show(self, code: float) -> str:
         return self.labels[int(code)]
@@ -248,6 +248,13 @@ class World:
             else:
                 columns.append(column.round().clamp(0, variable.size - 1))
         return torch.stack(columns, dim=1)
+
+    def outside(self, points: Tensor) -> Tensor:
+        """Which cells are no value of their variable: beyond its bounds, or not among its labels; a hole is not."""
+        bounds = [(v.low, v.high) if isinstance(v, Real) else (0.0, v.size - 1.0) for v in self.variables.values()]
+        low, high = torch.tensor(bounds, dtype=points.dtype, device=points.device).T
+        found: Tensor = (points < low) | (points > high)
+        return found
 
     def __or__(self, other: World) -> World:
         for name in self.names:
