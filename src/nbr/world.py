@@ -1,7 +1,8 @@
 """The sample space: named variables, and points as rows of numbers.
 
 A point is a row with one number for each variable: a bit is 0 or 1, a choice is the position of
-its label, a real is itself. Points come in tensors of shape (points, variables).
+its label, a real is itself, a date or a time the number of `nbr.dates`. Points come in tensors of shape
+(points, variables).
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, time
 
 import torch
 from torch import Tensor
 
+from nbr import dates
 from nbr.errors import NbrError, suggest
 
 TRUE_WORDS = {"1": 1.0, "true": 1.0, "yes": 1.0, "0": 0.0, "false": 0.0, "no": 0.0}
@@ -50,7 +53,7 @@ class Choice:
     """
 
     labels: tuple[str, ...]
-    _position: dict[str, float] = field(repr=False, compare=False)
+    position: dict[str, float] = field(repr=False, compare=False)
 
     def __init__(self, *labels: object) -> None:
         words = tuple(str(label) for label in labels)
@@ -63,7 +66,7 @@ class Choice:
             twice = next(word for code, word in enumerate(words) if position[word] != code)
             raise NbrError(f"the label {twice!r} stands twice in one choice")
         object.__setattr__(self, "labels", words)
-        object.__setattr__(self, "_position", position)
+        object.__setattr__(self, "position", position)
 
     @property
     def size(self) -> int:
@@ -75,9 +78,9 @@ class Choice:
 
     def code(self, value: object) -> float:
         word = str(value)
-        if word not in self._position:
+        if word not in self.position:
             raise NbrError(f"{word!r} is not one of its labels" + suggest(word, self.labels))
-        return self._position[word]
+        return self.position[word]
 
     def show(self, code: float) -> str:
         return self.labels[int(code)]
@@ -85,40 +88,73 @@ class Choice:
 
 @dataclass(frozen=True)
 class Real:
-    """A variable that is a number between two bounds, both included."""
+    """A variable that is a number between two bounds, both included.
+
+    With a `step` it takes only multiples of it: 1 for counts. With a `unit` it is a "date", a "time" (with its date)
+    or a "clock" (a time of day), written and shown as such.
+
+    >>> Real("2021-01-01", "2021-12-31").show(18691)
+    '2021-03-05'
+    """
 
     low: float
     high: float
+    step: float = 0.0
+    unit: str = ""
 
     def __post_init__(self) -> None:
-        try:
-            low, high = float(self.low), float(self.high)
-        except (TypeError, ValueError, OverflowError):
-            raise NbrError("the bounds of a real are two numbers that are not too large") from None
+        (low, unit), (high, other) = _bound(self.low), _bound(self.high)
+        unit = self.unit or unit
+        if (other and other != unit) or unit not in ("", *dates.UNITS):
+            raise NbrError(f"a real is a number, a date, a time or a clock throughout, not {unit!r} and {other!r}")
+        step = _bound(self.step)[0] or (1.0 if unit == "date" else 0.0)
         if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
             raise NbrError(f"a real needs finite bounds, the lower one first, not {low} and {high}")
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        if not 0 <= step < math.inf or (step and any(abs(b / step - round(b / step)) > 1e-6 for b in (low, high))):
+            raise NbrError(f"the bounds of a real are multiples of its step, not {low:g} and {high:g} of {step:g}")
+        for name, value in {"low": low, "high": high, "step": step, "unit": unit}.items():
+            object.__setattr__(self, name, value)
 
     @property
-    def size(self) -> None:
-        return None
+    def size(self) -> int | None:
+        """How many values it has, if it has a step."""
+        return round((self.high - self.low) / self.step) + 1 if self.step else None
 
     @property
     def spec(self) -> object:
-        return {"from": self.low, "to": self.high}
+        low, high = (self.show(b) if self.unit else b for b in (self.low, self.high))
+        step = {"step": self.step} if self.step and self.unit != "date" else {}
+        return {"from": low, "to": high, **step}
 
     def code(self, value: object) -> float:
-        try:
-            number = float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError, OverflowError):
-            raise NbrError(f"{value!r} is not a number") from None
+        number, unit = _bound(value, self.unit)
+        if unit and unit != self.unit:
+            wanted = f"a {self.unit}, such as {dates.EXAMPLE[self.unit]}" if self.unit else "a number"
+            raise NbrError(f"{value!r} is not {wanted}")
         if not math.isfinite(number):
             raise NbrError(f"{number} is not a finite number")
         return number
 
     def show(self, code: float) -> str:
-        return f"{code:g}"
+        if self.unit:
+            return dates.show(code, self.unit)
+        return str(round(code)) if self.step and self.step.is_integer() else f"{code:g}"
+
+
+def _bound(value: object, unit: str | None = None) -> tuple[float, str]:
+    """A number and its unit; with a unit given, an error says what a value of it looks like."""
+    if isinstance(value, date | time):
+        return dates.number(value)
+    try:
+        return float(value), ""  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        found = dates.read(value) if isinstance(value, str) else None
+        if found is not None:
+            return (found[0] * 86400, "time") if (found[1], unit) == ("date", "time") else found
+        if unit is None:
+            raise NbrError("the bounds of a real are two numbers that are not too large") from None
+        wanted = f"a {unit}, such as {dates.EXAMPLE[unit]}" if unit else "a number"
+        raise NbrError(f"{value!r} is not {wanted}") from None
 
 
 Variable = Bit | Choice | Real
@@ -206,10 +242,19 @@ class World:
         columns = []
         for column, variable in zip(points.unbind(dim=1), self.variables.values(), strict=True):
             if isinstance(variable, Real):
+                step = variable.step
+                column = torch.round(column / step) * step if step else column
                 columns.append(column.clamp(variable.low, variable.high))
             else:
                 columns.append(column.round().clamp(0, variable.size - 1))
         return torch.stack(columns, dim=1)
+
+    def outside(self, points: Tensor) -> Tensor:
+        """Which cells are no value of their variable: beyond its bounds, or not among its labels; a hole is not."""
+        bounds = [(v.low, v.high) if isinstance(v, Real) else (0.0, v.size - 1.0) for v in self.variables.values()]
+        low, high = torch.tensor(bounds, dtype=points.dtype, device=points.device).T
+        found: Tensor = (points < low) | (points > high)
+        return found
 
     def __or__(self, other: World) -> World:
         for name in self.names:
@@ -239,8 +284,8 @@ def _variable(name: str, item: object) -> Variable:
             return Bit()
         if isinstance(item, list):
             return Choice(*item)
-        if isinstance(item, Mapping) and set(item) == {"from", "to"}:
-            return Real(item["from"], item["to"])
+        if isinstance(item, Mapping) and {"from", "to"} <= set(item) <= {"from", "to", "step"}:
+            return Real(item["from"], item["to"], item.get("step", 0.0))
     except NbrError as error:
         raise NbrError(f"variable {name!r}: {error}") from None
     raise NbrError(

@@ -11,6 +11,7 @@ from torch import Tensor
 from nbr.density.learned import Learned
 from nbr.errors import NbrError
 from nbr.priors import Independent, Prior, uniform
+from nbr.priors.independent import product
 from nbr.rules.knowledge import Knowledge
 from nbr.world import Real, Variable, World
 
@@ -75,6 +76,8 @@ def _product(name: str, variable: Variable, one: Tensor, other: Tensor) -> Tenso
         return both
     if not len(one) or not len(other):
         return one if len(one) else other
+    if one.dim() == 2 or other.dim() == 2:
+        return product(variable, one, other)
     sharpness = one[1] ** -2 + other[1] ** -2
     mean = (one[0] * one[1] ** -2 + other[0] * other[1] ** -2) / sharpness
     return torch.stack([mean, sharpness**-0.5])

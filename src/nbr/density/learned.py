@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
@@ -10,7 +12,7 @@ from nbr.density import saved
 from nbr.density.likelihood import score
 from nbr.density.sampling import draw
 from nbr.errors import NbrError
-from nbr.priors import Prior, uniform
+from nbr.priors import Allowed, Prior, uniform
 from nbr.rules.knowledge import Knowledge
 from nbr.tables import Table
 
@@ -34,6 +36,12 @@ class Learned(Prior):
         if bool(codes.isnan().any()):
             raise NbrError("holes in rows of a world too large to list cannot be filled from a learned prior")
         return codes[:, None].expand(-1, count, -1)
+
+    def log_mass(self, allowed: Mapping[str, Allowed]) -> None:
+        """Not known."""
+
+    def sample_within(self, allowed: Mapping[str, Allowed], count: int, generator: torch.Generator) -> Tensor:
+        raise NbrError("a learned prior cannot be drawn from within a condition")
 
     def spec(self) -> tuple[registry.Spec, registry.Tensors]:
         model, tensors = saved.write(self.knowledge, self._given)

@@ -15,6 +15,7 @@ from nbr.errors import NbrError
 from nbr.inference.point import keep
 from nbr.points.numbered import Listing, listing
 from nbr.priors import Prior
+from nbr.priors.columns import BEYOND
 from nbr.rules.knowledge import Knowledge
 from nbr.tables import Table
 
@@ -37,13 +38,18 @@ class Score:
 
 
 def score(knowledge: Knowledge, prior: Prior, table: Table, seed: int = 0) -> Score:
-    """Exact where the points of the world can be listed and the prior scored, else estimated with its error."""
+    """Exact where the points of the world can be listed and the prior scored, else estimated with its error.
+
+    A cell that is no value of its variable is scored as 1 in 1,000, and otherwise as a hole, where points are listed;
+    elsewhere as the prior has it.
+    """
     if not len(table):
         raise NbrError("there are 0 rows to score")
     listed = listing(knowledge.world)
     weights = None if listed is None else log_weights(knowledge, prior, listed)
     if listed is not None and weights is not None:
-        return Score(marginal(weights, listed, table.codes) - weights.logsumexp(0), True)
+        beyond = knowledge.world.outside(table.codes).sum(dim=1) * math.log(BEYOND)
+        return Score(marginal(weights, listed, table.codes) - weights.logsumexp(0) + beyond, True)
     return _estimated(knowledge, prior, table, torch.Generator().manual_seed(seed))
 
 

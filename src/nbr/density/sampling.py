@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from nbr.density.conditions import allowed
 from nbr.density.likelihood import log_keep, log_weights
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.points.numbered import listing
-from nbr.priors import Independent, Prior
+from nbr.priors import Allowed, Independent, Prior
 from nbr.rules.knowledge import Knowledge
+from nbr.world import World
 
 BATCH = 1 << 15
 RARE = 1e-3  # below this share of points kept, chains take over
@@ -54,19 +57,40 @@ def draw(knowledge: Knowledge, prior: Prior, count: int, given: Expression | Non
 def _kept(
     knowledge: Knowledge, prior: Prior, count: int, given: Expression | None, generator: torch.Generator
 ) -> Drawn:
-    """Equation (9): a point of the prior is kept with probability P_keep."""
+    """Equation (9): a point of the prior is kept with probability P_keep; drawn within what single variables may be."""
+    proposals = _proposals(knowledge.world, prior, given)
     found: list[Tensor] = []
     kept = tried = 0
     while kept < count:
-        points = prior.sample(BATCH, generator)
+        points = proposals.draw(BATCH, generator)
         chance = _target(knowledge, given)(points).exp()
         points = points[torch.rand(BATCH, generator=generator, dtype=torch.float64) < chance]
         found.append(points)
         kept, tried = kept + len(points), tried + BATCH
         if tried >= TRIED and kept < RARE * tried:
-            return _chains(knowledge, prior, count, given, kept / tried, generator)
+            return _chains(knowledge, proposals, count, given, kept / tried * proposals.share, generator)
     points = torch.cat(found)[:count] if found else prior.sample(1, generator)[:0]
-    return Drawn(points, "kept", kept / tried if tried else 1.0)
+    return Drawn(points, "kept", kept / tried * proposals.share if tried else 1.0)
+
+
+@dataclass(frozen=True)
+class _Proposals:
+    """A prior within what a condition allows single variables, and which share of the prior that is."""
+
+    prior: Prior
+    allowed: dict[str, Allowed]
+    share: float
+
+    def draw(self, count: int, generator: torch.Generator) -> Tensor:
+        if not self.allowed:
+            return self.prior.sample(count, generator)
+        return self.prior.sample_within(self.allowed, count, generator)
+
+
+def _proposals(world: World, prior: Prior, given: Expression | None) -> _Proposals:
+    alone = allowed(world, given)
+    mass = prior.log_mass(alone) if alone else None
+    return _Proposals(prior, {}, 1.0) if mass is None else _Proposals(prior, alone, math.exp(mass))
 
 
 def _target(knowledge: Knowledge, given: Expression | None) -> Callable[[Tensor], Tensor]:
@@ -81,36 +105,49 @@ def _target(knowledge: Knowledge, given: Expression | None) -> Callable[[Tensor]
 
 def _chains(
     knowledge: Knowledge,
-    prior: Prior,
+    proposals: _Proposals,
     count: int,
     given: Expression | None,
     acceptance: float,
     generator: torch.Generator,
 ) -> Drawn:
-    """Many Markov chains side by side, each moving one variable at a time to a value that the prior proposes.
+    """Many Markov chains side by side, each moving some variables at a time to values that the prior proposes.
 
-    They start at points of the prior chosen by their P_keep. With independent variables the proposal cancels the
-    prior, so a move is accepted by the ratio of P_keep alone.
+    They start at points of the prior chosen by their P_keep. Given the variables that stay, the proposal cancels the
+    prior, so a move is accepted by the ratio of P_keep and the condition alone.
     """
     target = _target(knowledge, given)
-    if not isinstance(prior, Independent):
-        raise NbrError(f"only {acceptance:.2g} of the points drawn are kept, and chains need an independent prior")
-    starts = torch.cat([prior.sample(BATCH, generator) for _ in range(TRIED // BATCH)])
+    starts = torch.cat([proposals.draw(BATCH, generator) for _ in range(TRIED // BATCH)])
     log_start = target(starts)
     if not bool((log_start > -torch.inf).any()):
         raise NbrError(f"nothing found: none of {TRIED:,} points of the prior meets the condition and the rules")
     state = starts[torch.multinomial(torch.softmax(log_start, 0), CHAINS, replacement=True, generator=generator)]
     value = target(state)
     found: list[Tensor] = []
+    sweeps = SWEEPS if isinstance(proposals.prior, Independent) else SWEEPS // 4  # larger moves, and dearer ones
     while len(found) * CHAINS < count:
-        for _ in range(SWEEPS if not found else SWEEPS // 4):
-            proposal = prior.sample(CHAINS, generator)
-            for column in range(len(knowledge.world)):
+        for _ in range(sweeps if not found else sweeps // 4):
+            fresh = proposals.draw(CHAINS, generator)
+            for columns in _blocks(proposals.prior, generator):
                 moved = state.clone()
-                moved[:, column] = proposal[:, column]
+                if isinstance(proposals.prior, Independent):
+                    moved[:, columns] = fresh[:, columns]
+                else:
+                    moved[:, columns] = torch.nan
+                    moved = proposals.prior.complete(moved, 1, generator)[:, 0]
                 news = target(moved)
                 accept = torch.rand(CHAINS, generator=generator, dtype=torch.float64).log() < news - value
                 state = torch.where(accept[:, None], moved, state)
                 value = torch.where(accept, news, value)
         found.append(state)
     return Drawn(torch.cat(found)[:count], "chains", acceptance)
+
+
+def _blocks(prior: Prior, generator: torch.Generator) -> tuple[Tensor, ...]:
+    """Which variables move together: each alone if they are independent, else a quarter of them at random."""
+    count = len(prior.world)
+    if isinstance(prior, Independent):
+        blocks: tuple[Tensor, ...] = torch.arange(count).split(1)
+    else:
+        blocks = torch.randperm(count, generator=generator).split(max(1, count // 4))
+    return blocks

@@ -1,7 +1,8 @@
 """The points of a world, listed; where a variable is real, boxes that cover it.
 
 A real is cut at every number that a statement compares it with. Between two cuts no statement changes,
-so one point stands for the whole piece; only along reals that a smooth rule reads is a grid laid.
+so one point stands for the whole piece; only along reals that a smooth rule reads is a grid laid. A real with a step
+has only its multiples.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor
 
 from nbr.world import Real, World
 
+EACH = 64  # values of a real with a step that are listed one by one where a smooth rule reads it
 CHUNK = 1 << 20  # numbers held at a time
 BESIDE = 1e-9  # of the range of a real
 
@@ -88,7 +91,8 @@ def cells(world: World, cuts: Mapping[str, set[float]], smooth: Iterable[str], g
     centres, radii = [], []
     for name, variable in world.variables.items():
         if isinstance(variable, Real):
-            centre, radius = _pieces(variable, cuts.get(name, set()), grid if name in smooth else 1)
+            cut = _steps if variable.step else _pieces
+            centre, radius = cut(variable, cuts.get(name, set()), grid if name in smooth else 1)
         else:
             centre = torch.arange(variable.size, dtype=torch.float64)
             radius = torch.zeros_like(centre)
@@ -111,3 +115,25 @@ def _pieces(variable: Real, cuts: set[float], pieces: int) -> tuple[Tensor, Tens
     step = BESIDE * (variable.high - variable.low)
     points = torch.cat([edge, beside - step, beside + step]).clamp(variable.low, variable.high)
     return torch.cat([points, centre]), torch.cat([torch.zeros_like(points), radius])
+
+
+def _steps(variable: Real, cuts: set[float], pieces: int) -> tuple[Tensor, Tensor]:
+    """The same for a real with a step: the cuts that are values, and of each open piece a value in its middle.
+
+    The radius reaches the other values of the piece; a piece without values is none.
+    """
+    assert variable.size is not None
+    if pieces > 1 and variable.size <= max(EACH, pieces):
+        values = variable.low + variable.step * torch.arange(variable.size, dtype=torch.float64)
+        return values, torch.zeros_like(values)
+    step = variable.step
+    edges = torch.linspace(variable.low, variable.high, pieces + 1, dtype=torch.float64).tolist()
+    edges = sorted({*edges, *(cut for cut in cuts if variable.low < cut < variable.high)})
+    found = [(edge, 0.0) for edge in edges if abs(edge / step - round(edge / step)) < 1e-9]
+    for low, high in pairwise(edges):
+        first, last = math.floor(low / step + 1e-9) + 1, math.ceil(high / step - 1e-9) - 1
+        if first <= last:
+            middle = (first + last) // 2
+            found.append((middle * step, max(middle - first, last - middle) * step))
+    centre, radius = torch.tensor(found, dtype=torch.float64).T
+    return centre, radius

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.points.cells import Cells, cells
-from nbr.world import Real, World
+from nbr.points.cells import Cells
+from nbr.world import Real, Variable, World
 
 MOST_POINTS = 1 << 20
 MOST_COMPLETIONS = 1 << 24
@@ -38,18 +38,28 @@ class Listing:
 
     def number(self, codes: Tensor) -> Tensor:
         """The numbers of complete rows."""
-        return (codes.long() * self.strides).sum(dim=1)
+        return (self._positions(codes) * self.strides).sum(dim=1)
+
+    def _positions(self, codes: Tensor) -> Tensor:
+        """Where each value stands among those of its variable."""
+        kinds = self.world.variables.values()
+        low = torch.tensor([kind.low if isinstance(kind, Real) else 0.0 for kind in kinds], dtype=torch.float64)
+        step = torch.tensor([kind.step if isinstance(kind, Real) else 1.0 for kind in kinds], dtype=torch.float64)
+        return ((codes - low) / step).round().long()
 
     def completions(self, codes: Tensor) -> tuple[Tensor, Tensor]:
-        """Every way to fill the holes: for each, which row it completes and the number of the point."""
-        holes = codes.isnan()
+        """Every way to fill the holes: for each, which row it completes and the number of the point.
+
+        A cell that is no value of its variable is filled as well.
+        """
+        holes = codes.isnan() | self.world.outside(codes)
         sizes = torch.tensor([len(column) for column in self.grid.centres])
         ways = torch.where(holes, sizes, 1).prod(dim=1)
         if int(ways.sum()) > MOST_COMPLETIONS:
             raise NbrError(f"the rows have {int(ways.sum()):,} completions, more than {MOST_COMPLETIONS:,}")
         row = torch.arange(len(codes)).repeat_interleave(ways)
         rest = torch.arange(len(row)) - (ways.cumsum(0) - ways).repeat_interleave(ways)
-        point = self.number(torch.where(holes, 0.0, codes))[row]
+        point = (self._positions(codes).masked_fill(holes, 0) * self.strides).sum(dim=1)[row]
         for column, (size, stride) in enumerate(zip(sizes.tolist(), self.strides.tolist(), strict=True)):
             open_here = holes[row, column]
             point += torch.where(open_here, rest % size * stride, 0)
@@ -58,8 +68,17 @@ class Listing:
 
 
 def listing(world: World, most: int = MOST_POINTS) -> Listing | None:
-    """The numbered points of a world, or None if it has a real or too many points."""
-    if any(isinstance(variable, Real) for variable in world.variables.values()):
+    """The numbered points of a world, or None if it has too many, or a real that is no count."""
+    sizes = [size for variable in world.variables.values() if (size := _size(variable)) is not None]
+    if len(sizes) < len(world) or math.prod(sizes) > most:
         return None
-    grid = cells(world, {}, (), 1)
-    return Listing(world, grid) if grid.count <= most else None
+    columns = []
+    for variable, size in zip(world.variables.values(), sizes, strict=True):
+        places = torch.arange(size, dtype=torch.float64)
+        columns.append(variable.low + variable.step * places if isinstance(variable, Real) else places)
+    return Listing(world, Cells(tuple(columns), tuple(torch.zeros_like(column) for column in columns)))
+
+
+def _size(variable: Variable) -> int | None:
+    """How many values are listed: a real with a step that starts below 0 is not, as -1 stands for what nobody knows."""
+    return None if isinstance(variable, Real) and variable.low < 0 else variable.size

@@ -1,8 +1,22 @@
 """Prior-knowledge distributions: what is assumed of points beside the rules (section 2.4 of the paper)."""
 
 from nbr.priors.base import Prior
+from nbr.priors.columns import Allowed
 from nbr.priors.drawn import Drawn
 from nbr.priors.empirical import Empirical
+from nbr.priors.growing import auto, trees
 from nbr.priors.independent import Independent, marginals, uniform
+from nbr.priors.mixture import Trees
 
-__all__ = ["Drawn", "Empirical", "Independent", "Prior", "marginals", "uniform"]
+__all__ = [
+    "Allowed",
+    "Drawn",
+    "Empirical",
+    "Independent",
+    "Prior",
+    "Trees",
+    "auto",
+    "marginals",
+    "trees",
+    "uniform",
+]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
+from nbr.priors.columns import Allowed
 from nbr.world import World
 
 
@@ -25,12 +27,25 @@ class Prior(ABC):
     def log_prob(self, points: Tensor) -> Tensor | None:
         """The log probability (or density) of points, or None if it cannot be scored.
 
-        A cell that is NaN was not observed, and is summed over.
+        A cell that is NaN was not observed, and is summed over. A cell that is no value of its variable (a number
+        beyond its bounds, a code below 0 for a label nobody knows) has a small mass beside what sums to one.
         """
 
     @abstractmethod
     def complete(self, codes: Tensor, count: int, generator: torch.Generator) -> Tensor:
         """Rows with their holes filled at random, given what is observed of them: (rows, count, variables)."""
+
+    @abstractmethod
+    def log_mass(self, allowed: Mapping[str, Allowed]) -> float | None:
+        """The log probability that single variables are all in what is allowed; None if that is not known.
+
+        For a bit or a choice that is a mask over its values, for a real open intervals, and points, whose ends are
+        equal. Variables that are not named may have any value.
+        """
+
+    @abstractmethod
+    def sample_within(self, allowed: Mapping[str, Allowed], count: int, generator: torch.Generator) -> Tensor:
+        """Points drawn from among those at which single variables are all in what is allowed."""
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         """The prior as plain data and tensors, for a file."""

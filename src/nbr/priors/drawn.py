@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.priors.base import Prior
+from nbr.priors.columns import Allowed
 from nbr.world import World
 
 
@@ -36,3 +39,9 @@ class Drawn(Prior):
         if bool(codes.isnan().any()):
             raise NbrError("holes cannot be filled from a torch distribution, which knows no conditional ones")
         return codes[:, None].expand(-1, count, -1)
+
+    def log_mass(self, allowed: Mapping[str, Allowed]) -> None:
+        """Not known."""
+
+    def sample_within(self, allowed: Mapping[str, Allowed], count: int, generator: torch.Generator) -> Tensor:
+        raise NbrError("a torch distribution cannot be drawn from within a condition")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -10,6 +11,7 @@ from torch import Tensor
 from nbr import registry
 from nbr.errors import NbrError
 from nbr.priors.base import Prior
+from nbr.priors.columns import Allowed, meets
 from nbr.tables import Table
 from nbr.world import Real
 
@@ -50,6 +52,23 @@ class Empirical(Prior):
             raise NbrError(f"no row of the prior agrees with what is observed of row {int(impossible[0]) + 1}")
         picks = torch.multinomial(chance, count, replacement=True, generator=generator)
         return torch.where(codes[:, None].isnan(), self.points[picks], codes[:, None])
+
+    def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
+        mass = float(self._within(allowed).sum())
+        return math.log(mass) if mass > 0 else -math.inf
+
+    def sample_within(self, allowed: Mapping[str, Allowed], count: int, generator: torch.Generator) -> Tensor:
+        weights = self._within(allowed)
+        if not bool((weights > 0).any()):
+            raise NbrError("nothing can be drawn: no row of the prior meets the condition")
+        drawn: Tensor = self.points[torch.multinomial(weights, count, replacement=True, generator=generator)]
+        return drawn
+
+    def _within(self, allowed: Mapping[str, Allowed]) -> Tensor:
+        weights: Tensor = self.weights.clone()
+        for name, values in allowed.items():
+            weights *= meets(self.points[:, self.world.column(name)], values)
+        return weights
 
     def _agree(self, codes: Tensor) -> Tensor:
         """Which points of the prior agree with the observed cells of each row: (rows, points)."""

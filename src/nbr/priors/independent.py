@@ -3,70 +3,69 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
 from nbr import registry
 from nbr.errors import NbrError
+from nbr.priors import columns as coding
+from nbr.priors import numbers
 from nbr.priors.base import Prior
+from nbr.priors.columns import Allowed, Column
+from nbr.priors.normal import Normal
 from nbr.tables import Table
-from nbr.world import Real, World
-
-SMOOTHING = 0.5  # added to the count of every label, so that none is impossible
+from nbr.world import Real, Variable, World
 
 
 @registry.kind("prior", "independent")
 class Independent(Prior):
-    """Every variable on its own: weights for bits and choices, uniform or normal within bounds for reals.
+    """Every variable on its own: weights for bits and choices; for reals uniform, as a column has them, or normal.
 
-    `columns` has, for each variable in order, the weights of its values; for a real, nothing (uniform) or its
-    mean and standard deviation.
+    `columns` has, for each variable in order, the weights of its values; for a real, nothing (uniform), the table of
+    `numbers`, or a mean and a standard deviation (normal within bounds).
     """
 
     def __init__(self, world: World, columns: Sequence[Tensor]) -> None:
         super().__init__(world)
         self.columns = tuple(torch.as_tensor(column, dtype=torch.float64) for column in columns)
+        self._each = []
         for (name, variable), column in zip(world.variables.items(), self.columns, strict=True):
-            sizes = (0, 2) if isinstance(variable, Real) else (variable.size,)
-            if len(column) not in sizes or not bool(column.isfinite().all()) or bool((column[-1:] < 0).any()):
+            fits = (
+                (len(column) in (0, 2) or column.dim() == 2)
+                if isinstance(variable, Real)
+                else _weighs(column, variable)
+            )
+            if not fits or not bool(column[~column.isnan()].isfinite().all()) or bool((column[-1:] < 0).any()):
                 raise NbrError(f"the prior of {name!r} does not fit: {column.tolist()}")
+            self._each.append(_single(variable, column))
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
-        drawn = []
-        for variable, column in zip(self.world.variables.values(), self.columns, strict=True):
-            if not isinstance(variable, Real):
-                drawn.append(torch.multinomial(column, count, replacement=True, generator=generator).double())
-                continue
-            share = torch.rand(count, generator=generator, dtype=torch.float64)
-            if len(column):
-                low, high = (_normal_share(edge, column) for edge in (variable.low, variable.high))
-                share = torch.special.ndtri((low + share * (high - low)).clamp(1e-12, 1 - 1e-12))
-                drawn.append((column[0] + column[1] * share).clamp(variable.low, variable.high))
-            else:
-                drawn.append(variable.low + share * (variable.high - variable.low))
-        return torch.stack(drawn, dim=1)
+        return self.sample_within({}, count, generator)
 
     def log_prob(self, points: Tensor) -> Tensor:
         """The same; a cell that is NaN was not observed and counts nothing."""
         total = points.new_zeros(len(points), dtype=torch.float64)
-        for position, (variable, column) in enumerate(zip(self.world.variables.values(), self.columns, strict=True)):
-            values = points[:, position]
-            if not isinstance(variable, Real):
-                part = (column / column.sum()).log()[values.nan_to_num().long()]
-            elif len(column):
-                low, high = (_normal_share(edge, column) for edge in (variable.low, variable.high))
-                z = (values - column[0]) / column[1]
-                part = -0.5 * z**2 - math.log(math.sqrt(2 * math.pi)) - (column[1] * (high - low)).log()
-            else:
-                part = torch.full_like(values, -math.log(variable.high - variable.low))
-            total += part.masked_fill(values.isnan(), 0.0)
+        for position, column in enumerate(self._each):
+            total += column.locate(points[:, position])[1]
         return total
 
     def complete(self, codes: Tensor, count: int, generator: torch.Generator) -> Tensor:
         drawn = self.sample(len(codes) * count, generator).view(len(codes), count, -1)
         return torch.where(codes[:, None].isnan(), drawn, codes[:, None])
+
+    def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
+        each = dict(zip(self.world.names, self._each, strict=True))
+        masses = [float((each[name].mass * each[name].admits(values)).sum()) for name, values in allowed.items()]
+        return sum(math.log(mass) if mass > 0 else -math.inf for mass in masses)
+
+    def sample_within(self, allowed: Mapping[str, Allowed], count: int, generator: torch.Generator) -> Tensor:
+        if self.log_mass(allowed) == -math.inf:
+            raise NbrError("nothing can be drawn: no point of the prior meets the condition")
+        alone = torch.zeros(count, dtype=torch.long)
+        named = zip(self.world.names, self._each, strict=True)
+        return torch.stack([column.draw(alone, generator, allowed.get(name)) for name, column in named], dim=1)
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         return {"prior": "independent"}, {str(i): column for i, column in enumerate(self.columns)}
@@ -79,7 +78,8 @@ class Independent(Prior):
 
 def uniform(world: World) -> Independent:
     """Nothing is known: every value is as likely as any other."""
-    return Independent(world, [torch.ones(variable.size or 0) for variable in world.variables.values()])
+    sizes = [0 if isinstance(variable, Real) else variable.size for variable in world.variables.values()]
+    return Independent(world, [torch.ones(size) for size in sizes])
 
 
 def marginals(table: Table) -> Independent:
@@ -89,13 +89,40 @@ def marginals(table: Table) -> Independent:
         seen = table.codes[:, position]
         seen = seen[~seen.isnan()]
         if isinstance(variable, Real):
-            spread = seen.std() if len(seen) > 1 and seen.std() > 0 else torch.tensor(variable.high - variable.low)
-            columns.append(torch.stack([seen.mean(), spread]) if len(seen) else seen)
+            columns.append(numbers.learn(seen, variable).packed() if len(seen) else seen)
         else:
-            columns.append(torch.bincount(seen.long(), minlength=variable.size).double() + SMOOTHING)
+            columns.append(coding.counts(seen, variable.size))
     return Independent(table.world, columns)
 
 
-def _normal_share(edge: float, column: Tensor) -> Tensor:
-    share: Tensor = torch.special.ndtr((edge - column[0]) / column[1])
-    return share
+def product(variable: Real, one: Tensor, other: Tensor) -> Tensor:
+    """The product of two distributions of a number, on the cells of both; an atom of either stays one."""
+    both = [_single(variable, column) for column in (one, other)]
+    tables = [column.numbers for column in both if isinstance(column, Column) and column.numbers is not None]
+    edges = torch.unique(torch.cat([table.cells[:, :2].flatten() for table in tables]))
+    centre = (edges[1:] + edges[:-1]) / 2
+    atoms = torch.full_like(centre, math.nan)
+    for table in tables:
+        known = table.cells[:, 2][~table.cells[:, 2].isnan()]
+        atoms[torch.searchsorted(edges[1:-1].contiguous(), known, right=True)] = known
+    grain = min(table.grain for table in tables)
+    density = sum(column.locate(torch.where(atoms.isnan(), centre, atoms))[1] for column in both)
+    assert isinstance(density, Tensor)
+    mass = torch.where(atoms.isnan(), edges.diff(), grain) * density.exp()
+    cells = torch.stack([edges[:-1], edges[1:], atoms, mass / mass.sum()], dim=1)
+    ends = torch.tensor([numbers.BLIND] * 2, dtype=torch.float64) * cells[[0, -1], 3]
+    return numbers.Numbers(variable, cells, ends, min(table.step for table in tables), grain).packed()
+
+
+def _weighs(column: Tensor, variable: Variable) -> bool:
+    return column.shape == (variable.size,) and bool((column >= 0).all()) and bool(column.sum() > 0)
+
+
+def _single(variable: Variable, column: Tensor) -> Column | Normal:
+    """A column of one state: all that it holds is alike to the others."""
+    if not isinstance(variable, Real):
+        return Column(variable, torch.zeros(len(column), dtype=torch.long), column / column.sum(), None)
+    if len(column) == 2 and column.dim() == 1:
+        return Normal(variable, float(column[0]), float(column[1]))
+    known = numbers.Numbers.unpacked(variable, column) if len(column) else numbers.learn(column, variable)
+    return Column(variable, torch.zeros(len(known.cells), dtype=torch.long), known.mass, known)

@@ -1,5 +1,8 @@
 """Tables with holes: what people have, as codes of a world."""
 
-from nbr.tables.reading import Source, Table, frame, read
+from nbr.tables.coding import frame
+from nbr.tables.grids import Source
+from nbr.tables.reading import read
+from nbr.tables.table import Table
 
 __all__ = ["Source", "Table", "frame", "read"]

@@ -1,0 +1,71 @@
+"""Dates and times as numbers, and back: days since 1970, seconds since 1970, seconds since midnight.
+
+>>> read("2021-03-05")
+(18691.0, 'date')
+>>> show(18691.0, "date"), show(52200.0, "clock")
+('2021-03-05', '14:30')
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+
+UNITS = ("date", "time", "clock")
+EXAMPLE = {"date": "2021-03-05", "time": "2021-03-05T14:30", "clock": "14:30"}
+EPOCH = datetime(1970, 1, 1)
+CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\Z")
+# Day first unless a column has a day above 12 in second place: see `tables.texts`.
+WORDED = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d.%m.%Y", "%Y/%m/%d", "%Y%m%d")
+SLASHED = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?:[ T](.+))?\Z")
+
+
+def number(value: date | datetime | time) -> tuple[float, str]:
+    """The number and unit of a date, a time, or a time of day; zones are turned to UTC."""
+    if isinstance(value, datetime):
+        plain = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+        return (plain - EPOCH).total_seconds(), "time"
+    if isinstance(value, date):
+        return float((value - EPOCH.date()).days), "date"
+    return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6, "clock"
+
+
+def read(text: str, month_first: bool = False) -> tuple[float, str] | None:
+    """The number and unit that a text spells, or None."""
+    text = text.strip()
+    if not text[:1].isalnum() or not any(character.isdigit() for character in text) or len(text) > 40:
+        return None
+    clock = CLOCK.match(text)
+    if clock:
+        hours, minutes, seconds = clock.groups()
+        return int(hours) * 3600.0 + int(minutes) * 60 + float(seconds or 0), "clock"
+    if re.match(r"\d{4}-\d\d-\d\d", text):
+        try:
+            return number(date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text))
+        except ValueError:
+            return None
+    slashed = SLASHED.match(text)
+    if slashed:
+        first, second, year, rest = slashed.groups()
+        day, month = (second, first) if month_first else (first, second)
+        return read(f"{year}-{int(month):02}-{int(day):02}" + (f"T{rest}" if rest else ""))
+    if text.isdigit():  # 20210305 is rather a number
+        return None
+    for form in WORDED:
+        try:
+            return number(datetime.strptime(text, form).date())
+        except ValueError:
+            continue
+    return None
+
+
+def show(value: float, unit: str) -> str:
+    """The text of a number of a unit, in ISO form; what lies outside the calendar stays a number."""
+    try:
+        if unit == "date":
+            return (EPOCH + timedelta(days=round(value))).date().isoformat()
+        moment = EPOCH + timedelta(seconds=round(value, 3))
+    except OverflowError:
+        return f"{value:g}"
+    seconds = "" if moment.second == moment.microsecond == 0 else ":%S" + (".%f" if moment.microsecond else "")
+    return moment.strftime(("%Y-%m-%dT" if unit == "time" else "") + "%H:%M" + seconds)

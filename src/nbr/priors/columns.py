@@ -1,0 +1,138 @@
+"""One column of a table as a few states, with a distribution inside each: what a tree of columns is made of.
+
+A label is a state of its own; where there are many, the rare ones share one. Numbers fall into the cells of
+`numbers`, and neighbouring cells share a state. A tree knows how states go together; inside a state a value is drawn
+as often as the whole column has it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nbr import registry
+from nbr.priors import numbers
+from nbr.priors.numbers import Numbers, Piece
+from nbr.world import Real, Variable
+
+BEYOND = 1e-3  # what a label that the world does not have is scored as, outside of what sums to one
+LABELS = 24  # states of a choice
+SMOOTHING = 0.5  # rows added to every label, so that none is impossible
+
+Allowed = Tensor | Sequence[Piece]  # for a bit or a choice a mask over its values; for a real, pieces
+
+
+@dataclass(frozen=True)
+class Column:
+    """The finest parts of a column (labels, or cells of a number), and the state that each belongs to."""
+
+    variable: Variable
+    state: Tensor  # (parts,), whole numbers
+    mass: Tensor  # (parts,), sums to 1
+    numbers: Numbers | None  # None for labels
+
+    @property
+    def size(self) -> int:
+        return int(self.state.max()) + 1
+
+    @property
+    def share(self) -> Tensor:
+        """How likely each part is within its state."""
+        return self.mass / torch.zeros(self.size).double().index_add(0, self.state, self.mass)[self.state]
+
+    def locate(self, codes: Tensor) -> tuple[Tensor, Tensor]:
+        """The state of each cell, -1 where it is not known, and the log of what is left within the state."""
+        if self.numbers is not None:
+            part, score = self.numbers.find(codes)
+            known = ~codes.isnan()
+        else:
+            known = (codes >= 0) & (codes < len(self.state))
+            part = torch.where(known, codes, 0.0).long()
+            score = torch.where(known | codes.isnan(), 0.0, math.log(BEYOND))
+        score = score + torch.where(known, self.share.log()[part], 0.0)
+        return torch.where(known, self.state[part], -1), score
+
+    def admits(self, allowed: Allowed) -> Tensor:
+        """The share of each part that is allowed."""
+        if isinstance(allowed, Tensor):
+            return allowed.double()
+        assert self.numbers is not None
+        return self.numbers.allowed(allowed)
+
+    def draw(self, states: Tensor, generator: torch.Generator, allowed: Allowed | None = None) -> Tensor:
+        """A code from each state, as likely as within the column; only allowed ones."""
+        weight = self.mass if allowed is None else self.mass * self.admits(allowed)
+        order = self.state.argsort(stable=True)
+        ends = weight[order].cumsum(0)
+        count = torch.bincount(self.state, minlength=self.size).cumsum(0)
+        end = ends[count - 1]  # of each state
+        start = torch.cat([ends.new_zeros(1), end[:-1]])
+        share = torch.rand(len(states), generator=generator, dtype=torch.float64)
+        at = torch.searchsorted(ends, start[states] + share * (end - start)[states], right=True)
+        rank = torch.where(weight[order] > 0, torch.arange(len(order)), -1)
+        last = rank.cummax(0).values[count - 1]  # rounding must not reach beyond, nor a weight of 0
+        part = order[at.minimum(last[states])]
+        if self.numbers is None:
+            return part.double()
+        share = torch.rand(len(part), generator=generator, dtype=torch.float64)
+        return self.numbers.draw(part, share, None if allowed is None else allowed)  # type: ignore[arg-type]
+
+    def spec(self) -> registry.Tensors:
+        found = {"state": self.state, "mass": self.mass}
+        return found if self.numbers is None else found | {"numbers": self.numbers.packed()}
+
+    @classmethod
+    def from_spec(cls, variable: Variable, parts: registry.Parts) -> Column:
+        found = parts.tensors
+        known = Numbers.unpacked(variable, found["numbers"]) if isinstance(variable, Real) else None
+        return cls(variable, found["state"].long(), found["mass"], known)
+
+
+def learn(values: Tensor, variable: Variable, states: int) -> Column:
+    """A column of at most about so many states, from its observed codes."""
+    if isinstance(variable, Real):
+        known = numbers.learn(values, variable)
+        state = numbers.group(known.mass.numpy(), 1 / states)
+        return Column(variable, torch.from_numpy(state), known.mass, known)
+    assert variable.size is not None
+    weights = counts(values, variable.size)
+    labels = torch.arange(variable.size)
+    if variable.size > LABELS:
+        labels[weights.argsort(descending=True, stable=True)] = torch.arange(variable.size).clamp(max=LABELS - 1)
+    return Column(variable, labels, weights / weights.sum(), None)
+
+
+def counts(values: Tensor, size: int) -> Tensor:
+    """How often each label is seen, and a little more; labels that the world does not have are left out."""
+    return torch.bincount(values[(values >= 0) & (values < size)].long(), minlength=size).double() + SMOOTHING
+
+
+def meets(codes: Tensor, allowed: Allowed) -> Tensor:
+    """Which codes are allowed."""
+    if isinstance(allowed, Tensor):
+        known = (codes >= 0) & (codes < len(allowed))
+        return known & allowed.bool()[torch.where(known, codes, 0.0).long()]
+    found = torch.zeros_like(codes, dtype=torch.bool)
+    for low, high in allowed:
+        found |= (codes == low) if low == high else (codes > low) & (codes < high)
+    return found
+
+
+def pick(weights: Tensor, generator: torch.Generator) -> Tensor:
+    """A position in each row, as likely as its weight: (rows,)."""
+    ends = weights.cumsum(dim=1)
+    share = torch.rand(len(weights), 1, generator=generator, dtype=torch.float64) * ends[:, -1:]
+    found: Tensor = (ends <= share).sum(dim=1)
+    last = weights.shape[1] - 1 - (weights.flip(1) > 0).double().argmax(dim=1)  # rounding must not reach a weight of 0
+    return found.minimum(last)
+
+
+def pad(columns: Sequence[Column]) -> np.ndarray:
+    """Which of the states up to the largest number each column has: (columns, states)."""
+    most = max(column.size for column in columns)
+    return np.array([[state < column.size for state in range(most)] for column in columns])

@@ -1,0 +1,139 @@
+"""Mixtures of trees of columns: exact likelihood of rows with holes, exact completion, exact draws under conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from nbr import registry
+from nbr.errors import NbrError
+from nbr.priors.base import Prior
+from nbr.priors.columns import Allowed, Column, pad, pick
+from nbr.priors.tree import Tree
+from nbr.world import World
+
+CHUNK = 1 << 22  # numbers of evidence held at a time
+
+
+@registry.kind("prior", "trees")
+class Trees(Prior):
+    """P(x) = sum over components k of w_k P_k(x), each a tree of columns (Meila and Jordan 2000).
+
+    A number beyond the range that was seen has the small mass of `numbers`; a label that the world does not have is
+    scored as 1 in 1,000, and as a hole by all other columns. Draws are always points of the world.
+    """
+
+    def __init__(self, world: World, columns: Sequence[Column], weights: Tensor, trees: Sequence[Tree]) -> None:
+        super().__init__(world)
+        self.columns, self.weights, self.trees = tuple(columns), weights, tuple(trees)
+        if not len(world) == len(self.columns) or not len(weights) == len(self.trees) > 0:
+            raise NbrError("a mixture of trees needs a column for each variable and a weight for each tree")
+        self._valid = torch.from_numpy(pad(self.columns)).double()
+
+    def log_prob(self, points: Tensor) -> Tensor:
+        states, score = locate(self.columns, points)
+        return score + self.weigh(states).logsumexp(dim=1)
+
+    def sample(self, count: int, generator: torch.Generator) -> Tensor:
+        evidence = self._valid[None]
+        return self._draw(evidence, torch.zeros(count, dtype=torch.long), {}, generator)
+
+    def complete(self, codes: Tensor, count: int, generator: torch.Generator) -> Tensor:
+        states, _ = locate(self.columns, codes)
+        found = []
+        for part in self.split(states, count):
+            rows = torch.arange(len(part)).repeat_interleave(count)
+            found.append(self._draw(self.evidence(part), rows, {}, generator))
+        drawn = torch.cat(found).view(len(codes), count, len(self.world))
+        return torch.where(codes[:, None].isnan(), drawn, codes[:, None])
+
+    def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
+        return float(self._weigh(self._within(allowed)).logsumexp(dim=1))
+
+    def sample_within(self, allowed: Mapping[str, Allowed], count: int, generator: torch.Generator) -> Tensor:
+        return self._draw(self._within(allowed), torch.zeros(count, dtype=torch.long), allowed, generator)
+
+    def _within(self, allowed: Mapping[str, Allowed]) -> Tensor:
+        """The evidence of a condition: the share of each state that it allows."""
+        evidence = self._valid[None].clone()
+        for name, values in allowed.items():
+            at = self.world.column(name)
+            column = self.columns[at]
+            shares = torch.zeros(column.size, dtype=torch.float64)
+            evidence[0, at, : column.size] = shares.index_add(0, column.state, column.share * column.admits(values))
+        return evidence
+
+    def evidence(self, states: Tensor) -> Tensor:
+        """What rows of states are as evidence: one state where it is known, all where it is not."""
+        known = torch.nn.functional.one_hot(states.clamp(min=0), self._valid.shape[1]).double()
+        return torch.where((states < 0)[:, :, None], self._valid, known)
+
+    def weigh(self, states: Tensor) -> Tensor:
+        """log of w_k P_k for each row of states: (rows, components)."""
+        holes = (states < 0).any(dim=1)
+        found = torch.zeros(len(states), len(self.trees), dtype=torch.float64)
+        whole = states[~holes]
+        found[~holes] = torch.stack([tree.log_complete(whole) for tree in self.trees], dim=1) + self.weights.log()
+        if bool(holes.any()):
+            found[holes] = torch.cat([self._weigh(self.evidence(part)) for part in self.split(states[holes])])
+        return found
+
+    def _weigh(self, evidence: Tensor) -> Tensor:
+        return torch.stack([tree.gather(evidence)[1] for tree in self.trees], dim=1) + self.weights.log()
+
+    def _draw(
+        self, evidence: Tensor, rows: Tensor, allowed: Mapping[str, Allowed], generator: torch.Generator
+    ) -> Tensor:
+        """A point for each entry of `rows`, which says whose evidence it has to meet."""
+        chance = torch.softmax(self._weigh(evidence), dim=1)
+        if not bool(chance.isfinite().all()):
+            raise NbrError("nothing can be drawn: no point of the prior meets the condition")
+        component = pick(chance[rows], generator)
+        states = torch.zeros(len(rows), len(self.world), dtype=torch.long)
+        for number, tree in enumerate(self.trees):
+            mine = (component == number).nonzero()[:, 0]
+            if len(mine):
+                whose, back = torch.unique(rows[mine], return_inverse=True)
+                weights, _ = tree.gather(evidence[whose])
+                states[mine] = tree.draw(
+                    weights[back] if len(whose) > 1 else weights.expand(len(mine), -1, -1), generator
+                )
+        codes = [
+            column.draw(states[:, at], generator, allowed.get(name))
+            for at, (name, column) in enumerate(zip(self.world.names, self.columns, strict=True))
+        ]
+        return torch.stack(codes, dim=1)
+
+    def split(self, states: Tensor, copies: int = 1) -> tuple[Tensor, ...]:
+        """Rows some at a time, so that what messages need fits into memory."""
+        parts: tuple[Tensor, ...] = states.split(max(1, CHUNK // (self._valid.numel() * copies)))
+        return parts
+
+    def spec(self) -> tuple[registry.Spec, registry.Tensors]:
+        tensors = {"weights": self.weights}
+        for at, column in enumerate(self.columns):
+            tensors |= registry.joined(column.spec(), f"column.{at}")
+        for name in ("order", "parent", "table"):
+            tensors[name] = torch.stack([getattr(tree, name) for tree in self.trees])
+        return {"prior": "trees"}, tensors
+
+    @classmethod
+    def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Trees:
+        world, found = parts.context["world"], parts.tensors
+        columns = [
+            Column.from_spec(variable, parts.below(f"column.{at}"))
+            for at, variable in enumerate(world.variables.values())
+        ]
+        trees = [
+            Tree(*each) for each in zip(found["order"].long(), found["parent"].long(), found["table"], strict=True)
+        ]
+        return cls(world, columns, found["weights"], trees)
+
+
+def locate(columns: Sequence[Column], codes: Tensor) -> tuple[Tensor, Tensor]:
+    """The states of rows, -1 where not known: (rows, columns); and the log of what is left within them: (rows,)."""
+    located = [column.locate(codes[:, at]) for at, column in enumerate(columns)]
+    states, scores = zip(*located, strict=True)
+    return torch.stack(states, dim=1), torch.stack(scores, dim=1).sum(dim=1)

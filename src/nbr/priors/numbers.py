@@ -1,0 +1,213 @@
+"""The distribution of one number, as its column has it: skewed, with many equal values, with long tails.
+
+The range is cut into cells that hold about as many rows each, midway between values that occur. A value that fills a
+cell of its own is an atom: draws give it back exactly. Within any other cell all values are alike. Beyond the range
+lies a small mass, as much as one more row would have: 1 / (rows + 2) on either side, falling off like a square.
+
+All scores are densities. An atom counts as its share over the smallest step between values, so that density times step
+is the probability of the recorded value throughout; where the variable has a step, that is what is scored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nbr.world import Real
+
+FINE = 128  # cells, where there are rows enough
+ROWS = 4  # of a cell
+LOOSE = 0.01  # the share of an atom's cell that is spread over the rest of it, for scoring
+BLIND = 1e-9  # the mass beyond either end where nothing was observed
+REACH = 8  # the scale of the tails: the range over this
+
+Piece = tuple[float, float]  # an open interval, or, where both ends are equal, a point
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Cells in order: lower and upper edge, the value of an atom (else NaN), and the mass, tails included."""
+
+    variable: Real
+    cells: Tensor  # (cells, 4), float64
+    tails: Tensor  # the mass below and above the range
+    step: float  # draws are rounded to it, when it is above 0
+    grain: float  # the smallest step between values, which atoms are as wide as
+
+    @property
+    def mass(self) -> Tensor:
+        return self.cells[:, 3]
+
+    def packed(self) -> Tensor:
+        """All of it as one tensor, for a file: the cells, and below them the tails, the step and the grain."""
+        sizes = torch.tensor([self.step, self.grain], dtype=torch.float64)
+        return torch.cat([self.cells, torch.cat([self.tails, sizes])[None]])
+
+    @classmethod
+    def unpacked(cls, variable: Real, packed: Tensor) -> Numbers:
+        return cls(variable, packed[:-1], packed[-1, :2], float(packed[-1, 2]), float(packed[-1, 3]))
+
+    def find(self, values: Tensor) -> tuple[Tensor, Tensor]:
+        """The cell of each value, and the log density within it; a NaN is in cell 0 and scores 0."""
+        low, high, atom, mass = self.cells.T
+        filled = values.nan_to_num(nan=float(low[0]))
+        cell = torch.searchsorted(high[:-1].contiguous(), filled.contiguous(), right=True)
+        width, at = (high - low)[cell], filled == atom[cell]
+        grain = self.grain
+        loose = torch.where(width > 1.5 * grain, LOOSE, 0.0)
+        beside = torch.where(at, 1 - loose, loose.clamp(min=1e-6))
+        share = torch.where(atom[cell].isnan(), 1.0, beside)
+        size = torch.where(at, grain, torch.where(atom[cell].isnan(), width, (width - grain).clamp(min=grain)))
+        density = (share * (1 - self._beyond(cell) / mass[cell]) / size).log()
+        scale = (self.variable.high - self.variable.low) / REACH
+        for far, tail in zip((low[0] - filled, filled - high[-1]), self.tails, strict=True):
+            outside = (tail / mass[cell] / scale).log() - 2 * torch.log1p(far.clamp(min=0) / scale)
+            density = torch.where(far > 0, outside, density)
+        density = density + math.log(self.variable.step) if self.variable.step else density
+        return cell, density.masked_fill(values.isnan(), 0.0)
+
+    def draw(self, cell: Tensor, share: Tensor, pieces: Sequence[Piece] | None = None) -> Tensor:
+        """A value from each cell, as uniform shares say; only from the pieces given. All are within the range."""
+        low, high, atom, _ = self.cells.T
+        if pieces is None:
+            drawn = torch.where(atom[cell].isnan(), low[cell] + share * (high - low)[cell], atom[cell])
+            return self._rounded(drawn)
+        drawn = torch.full_like(share, math.nan)
+        for index in torch.unique(cell).tolist():
+            parts = self._parts(index, pieces)
+            sizes = torch.tensor([size for _, _, size in parts], dtype=torch.float64)
+            ends = (sizes.cumsum(0) / sizes.sum()).clamp(max=1.0)
+            mine = cell == index
+            pick = torch.searchsorted(ends[:-1].contiguous(), share[mine], right=True)
+            start = torch.cat([ends.new_zeros(1), ends[:-1]])
+            within = ((share[mine] - start[pick]) / (ends - start)[pick]).clamp(0, 1)
+            below = torch.tensor([part[0] for part in parts], dtype=torch.float64)[pick]
+            above = torch.tensor([part[1] for part in parts], dtype=torch.float64)[pick]
+            drawn[mine] = self._rounded(below + within * (above - below), below, above)
+        return drawn
+
+    def allowed(self, pieces: Sequence[Piece]) -> Tensor:
+        """The share of each cell that lies in some pieces: (cells,)."""
+        shares = [sum(size for _, _, size in self._parts(index, pieces)) for index in range(len(self.cells))]
+        return torch.tensor(shares, dtype=torch.float64)
+
+    def _parts(self, index: int, pieces: Sequence[Piece]) -> list[tuple[float, float, float]]:
+        """What pieces leave of a cell: from, to, and the share of the cell."""
+        low, high, atom, _ = self.cells[index].tolist()
+        found = []
+        if not math.isnan(atom):
+            return [(atom, atom, 1.0)] if any(a < atom < b or a == b == atom for a, b in pieces) else []
+        step = self.variable.step
+        beside = 1.5 * step or self.variable.high - self.variable.low  # wide enough for both ends
+        for start, end in pieces:
+            start, end = max(start, self.variable.low - beside), min(end, self.variable.high + beside)
+            if step and start <= end:  # whole steps inside the piece, as the cells between their midpoints
+                first = math.ceil(start / step) if start == end else math.floor(start / step) + 1
+                last = math.floor(end / step) if start == end else math.ceil(end / step) - 1
+                start, end = (first - 0.5) * step, (last + 0.5) * step
+            size = min(end, high) - max(start, low)
+            if size > 1e-9 * (high - low):
+                found.append((max(start, low), min(end, high), size / (high - low)))
+            elif start == end and low <= start < high:
+                found.append((start, start, min(1.0, self.grain / (high - low))))
+        return found
+
+    def _rounded(self, values: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
+        """Values as a column would have them: on its steps, where they stay in the piece, and in its range."""
+        if self.step:
+            decimals = max(0, 2 - math.floor(math.log10(self.step)))
+            near = torch.round(torch.round(values / self.step) * self.step, decimals=min(decimals, 15))
+            inside = True if low is None or high is None else (near > low) & (near < high)
+            inside = inside if not self.variable.step else True
+            values = torch.where(torch.as_tensor(inside), near, values)
+        return values.clamp(self.variable.low, self.variable.high)
+
+    def _beyond(self, cell: Tensor) -> Tensor:
+        """The mass of the tails that the cells have in them."""
+        below, above = self.tails
+        return torch.where(cell == 0, below, 0.0) + torch.where(cell == len(self.cells) - 1, above, 0.0)
+
+
+def learn(values: Tensor, variable: Real) -> Numbers:
+    """The distribution of a column, from its observed values; uniform if there are none."""
+    seen = values.clamp(variable.low, variable.high).numpy()
+    worth = 1 / (len(seen) + 2)
+    distinct, counts = np.unique(seen, return_counts=True)
+    step = variable.step or _step(distinct, len(seen))
+    gaps = np.diff(distinct)
+    grain = step or max(1e-9 * (variable.high - variable.low), float(gaps.min()) if len(gaps) else 0.0)
+    half = step / 2
+    low, high = variable.low - half, variable.high + half
+    if not len(seen):
+        cells = [[low, high, math.nan, 1.0]]
+        tails = torch.full((2,), BLIND, dtype=torch.float64)
+        return Numbers(variable, torch.tensor(cells, dtype=torch.float64), tails, step, grain)
+    groups = group(counts, max(ROWS, len(seen) / FINE))
+    ends = np.flatnonzero(np.diff(groups))
+    inner = _between(distinct[ends], distinct[ends + 1], variable.step)
+    edges = [low, *inner.tolist(), high]
+    mass = np.bincount(groups, counts) + 0.25
+    single = np.bincount(groups) == 1
+    atom = np.where(single & (mass > ROWS), distinct[np.r_[0, ends + 1]], math.nan)
+    rows = [[a, b, v, m] for a, b, v, m in zip(edges, edges[1:], atom.tolist(), mass.tolist(), strict=False)]
+    rows, tails = _outer(rows, distinct, half, worth * mass.sum())
+    cells_ = torch.tensor(rows, dtype=torch.float64)
+    total = cells_[:, 3].sum()
+    cells_[:, 3] /= total
+    return Numbers(variable, cells_, tails / total, step, grain)
+
+
+def group(counts: np.ndarray, need: float) -> np.ndarray:
+    """Neighbours together until they have enough rows; one that has enough alone stays alone: (values,)."""
+    groups, number, held = np.zeros(len(counts), dtype=np.int64), 0, 0.0
+    for index, count in enumerate(counts.tolist()):
+        if held and (held >= need or count >= need):
+            number, held = number + 1, 0.0
+        groups[index] = number
+        held += count
+    return groups
+
+
+def _outer(
+    rows: list[list[float]], distinct: np.ndarray, half: float, worth: float
+) -> tuple[list[list[float]], Tensor]:
+    """Where the range is wider than what was seen, a cell for the rest; and the mass beyond, within the end cells."""
+    tails = torch.full((2,), worth, dtype=torch.float64)
+    least, most = distinct[0] - half, distinct[-1] + half
+    margin = 1e-9 * (rows[-1][1] - rows[0][0])
+    if least - rows[0][0] > margin:
+        rows = [[rows[0][0], least, math.nan, worth], [least, *rows[0][1:]], *rows[1:]]
+        tails[0] /= 2
+    else:
+        rows[0][3] += worth
+    if rows[-1][1] - most > margin:
+        rows = [*rows[:-1], [rows[-1][0], most, *rows[-1][2:]], [most, rows[-1][1], math.nan, worth]]
+        tails[1] /= 2
+    else:
+        rows[-1][3] += worth
+    return rows, tails
+
+
+def _step(distinct: np.ndarray, rows: int) -> float:
+    """The step between values that were rounded to one, as most recorded numbers are; 0 if they were not."""
+    if len(distinct) < 2 or len(distinct) > 0.9 * rows:
+        return 0.0
+    step = float(np.diff(distinct).min())
+    power = 10.0 ** math.floor(math.log10(step) + 1e-6)
+    return next((power * f for f in (5, 2.5, 2, 1, 0.5, 0.1) if _on(distinct, power * f)), 0.0)
+
+
+def _on(distinct: np.ndarray, step: float) -> bool:
+    return bool((np.abs(distinct / step - np.round(distinct / step)) < 1e-4).all())
+
+
+def _between(left: np.ndarray, right: np.ndarray, step: float) -> np.ndarray:
+    """Midway between neighbours; between whole steps, so that each belongs to one cell."""
+    gap = np.round((right - left) / step) if step else 0.0
+    middle: np.ndarray = left + step * (np.floor((gap - 1) / 2) + 0.5) if step else (left + right) / 2
+    return middle

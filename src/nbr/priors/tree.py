@@ -1,0 +1,118 @@
+"""A tree of columns: each depends on one other (Chow and Liu 1968), and all sums over it are exact.
+
+P(x) = product over columns i of P(x_i | x_parent(i)). What is known of a row is its evidence, a weight for each state
+of each column: one state for a cell that was observed, all for a hole, a share for what a condition allows. Messages
+from the leaves to the root sum over everything at once, for many rows side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nbr.priors.columns import pick
+
+TOGETHER = 30  # rows that show two columns together, before one may depend on the other
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Columns in an order in which parents stand first; the parent of each, itself for a root; P(state | parent's)."""
+
+    order: Tensor  # (columns,)
+    parent: Tensor  # (columns,)
+    table: Tensor  # (columns, states of the parent, states); for a root all rows are alike
+
+    def log_complete(self, states: Tensor) -> Tensor:
+        """The log probability of rows without holes, by looking up."""
+        columns, most = self.table.shape[:2]
+        places = (torch.arange(columns) * most + states[:, self.parent]) * most + states
+        return self.table.log().take(places).sum(dim=1)
+
+    def gather(self, evidence: Tensor) -> tuple[Tensor, Tensor]:
+        """Messages from the leaves up: for each column the weight of its states by all below it, and the log total.
+
+        Weights are scaled to at most 1 on the way, so that many columns do not underflow.
+        """
+        weights, total = evidence.clone(), evidence.new_zeros(len(evidence))
+        for column in self.order.flip(0).tolist():
+            parent = int(self.parent[column])
+            if parent == column:
+                message = weights[:, column] @ self.table[column, 0]
+                total += message.log()
+            else:
+                message = weights[:, column] @ self.table[column].T
+                most = message.amax(dim=1, keepdim=True)
+                most = torch.where(most > 0, most, 1.0)
+                weights[:, parent] *= message / most
+                total += most[:, 0].log()
+        return weights, total
+
+    def draw(self, weights: Tensor, generator: torch.Generator) -> Tensor:
+        """States of all columns, from the root down, given the weights that `gather` found: (rows, columns)."""
+        states = torch.zeros(weights.shape[:2], dtype=torch.long)
+        for column in self.order.tolist():
+            chance = self.table[column, states[:, self.parent[column]]] * weights[:, column]
+            states[:, column] = pick(chance, generator)
+        return states
+
+    def counts(self, evidence: Tensor, rows: Tensor) -> Tensor:
+        """How often each pair of states of parent and column is expected, rows weighted: as `table` in shape."""
+        weights, _ = self.gather(evidence)
+        found = torch.zeros_like(self.table)
+        belief = torch.zeros_like(weights)  # the posterior of every column
+        for column in self.order.tolist():
+            parent, table = int(self.parent[column]), self.table[column]
+            if parent == column:
+                belief[:, column] = _normal(weights[:, column] * table[0])
+                found[column] = rows @ belief[:, column]
+                continue
+            message = weights[:, column] @ table.T
+            above = torch.where(message > 0, belief[:, parent] / message, 0.0)
+            found[column] = table * ((above * rows[:, None]).T @ weights[:, column])
+            belief[:, column] = _normal((above @ table) * weights[:, column])
+        return found
+
+
+def _normal(weights: Tensor) -> Tensor:
+    total = weights.sum(dim=1, keepdim=True)
+    return weights / torch.where(total > 0, total, 1.0)
+
+
+def information(pairs: np.ndarray, member: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """What each column tells of each other, in nats, less what chance would seem to tell (the BIC): (columns, columns).
+
+    `pairs` counts how often two states occur together, (states, states), over the states of all columns in a row;
+    `member` tells whose they are, (states, columns). Only rows that show both columns count. Minus infinity where
+    fewer than 30 rows do.
+    """
+    rows = member.T @ pairs @ member
+    joint = member.T @ _plog(pairs) @ member
+    own = member.T @ _plog(pairs @ member)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        told = (joint - own - own.T + _plog(rows)) / rows
+        cost = np.log(rows) * np.outer(sizes - 1, sizes - 1) / 2 / rows
+    gain: np.ndarray = np.where(rows >= TOGETHER, told - cost, -math.inf)
+    return gain
+
+
+def _plog(counts: np.ndarray) -> np.ndarray:
+    return counts * np.log(np.where(counts > 0, counts, 1.0))
+
+
+def spanning(gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The forest with the largest sum of gains, all above 0 (Prim): an order, parents first, and each one's parent."""
+    count = len(gain)
+    left, parent, best = np.ones(count, dtype=bool), np.arange(count), np.zeros(count)
+    order = []
+    for _ in range(count):
+        at = int(np.argmax(np.where(left, best, -1.0)))
+        order.append(at)
+        left[at] = False
+        closer = left & (gain[at] > best)
+        best[closer], parent[closer] = gain[at, closer], at
+    return np.array(order), parent

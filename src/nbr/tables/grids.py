@@ -1,0 +1,175 @@
+"""Tables as text cells, before anything is known of their meaning: from files, DataFrames and arrays."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from torch import Tensor
+
+from nbr.errors import NbrError
+from nbr.tables import texts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Source = Any  # a path, a DataFrame, an array or tensor, or a Table
+SEPARATORS = (",", ";", "\t", "|")
+TOLD = 5  # problems that one error lists
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as text cells; "" is an empty one."""
+
+    where: str
+    names: tuple[str, ...]
+    columns: tuple[np.ndarray, ...]  # of str
+    lines: np.ndarray  # the number of each row, as the user counts
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        return len(self.lines)
+
+    def place(self, row: int, name: str) -> str:
+        return f"{self.where}row {self.lines[row]}, column {name!r}"
+
+
+def problems(found: list[str]) -> None:
+    """One error for all problems of a table, if there are any: the first few, and how many more."""
+    if found:
+        more = f"; and {len(found) - TOLD} more" if len(found) > TOLD else ""
+        raise NbrError("; ".join(found[:TOLD]) + more)
+
+
+def grid(source: Source, number: int, sep: str | None = None) -> Grid:
+    """Any source as text cells."""
+    if isinstance(source, str | Path):
+        return _file(Path(source), sep)
+    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        return _frame(source, f"table {number}: ")
+    array = np.asarray(source.detach() if isinstance(source, Tensor) else source)
+    if array.ndim != 2:
+        raise NbrError(f"table {number}: expected rows and columns, not an array of shape {array.shape}")
+    columns = tuple(_texts(array[:, column]) for column in range(array.shape[1]))
+    names = tuple(f"x{i}" for i in range(array.shape[1]))
+    return Grid(f"table {number}: ", names, columns, np.arange(1, len(array) + 1))
+
+
+def _texts(values: np.ndarray) -> np.ndarray:
+    return np.array([_text(value) for value in values.tolist()], dtype=object)
+
+
+def _text(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def _frame(frame: pd.DataFrame, where: str) -> Grid:
+    columns = []
+    for position in range(frame.shape[1]):
+        column = frame.iloc[:, position]
+        columns.append(_texts(column.astype(object).where(column.notna(), None).to_numpy()))
+    names, notes = _named([str(name) for name in frame.columns], where)
+    return Grid(where, names, tuple(columns), np.arange(1, len(frame) + 1), notes)
+
+
+def _file(path: Path, sep: str | None) -> Grid:
+    if path.suffix.lower() in (".parquet", ".pq"):
+        try:
+            import pandas as pd
+        except ModuleNotFoundError:
+            raise NbrError("reading Parquet needs pandas: pip install 'nbr[learn]'") from None
+        try:
+            return _frame(pd.read_parquet(path), f"{path}: ")
+        except (OSError, ValueError, ImportError) as error:
+            raise NbrError(f"{path}: cannot read it as Parquet: {str(error).splitlines()[0]}") from None
+    text, notes = _content(path)
+    found = sep or _separator(text)
+    if found not in (",", sep):
+        notes.append(f"columns are separated by {'tabs' if found == chr(9) else repr(found)}")
+    return _csv(text, found, f"{path}: ", notes)
+
+
+def _content(path: Path) -> tuple[str, list[str]]:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise NbrError(f"cannot read {path}: {error.strerror or error}") from None
+    try:
+        return content.decode("utf-8-sig"), []
+    except UnicodeDecodeError as error:
+        if b"\0" in content:
+            raise NbrError(f"{path}: not a CSV file: {error}") from None
+    try:
+        return content.decode("cp1252"), ["not UTF-8: read as Windows-1252"]
+    except UnicodeDecodeError as error:
+        raise NbrError(f"{path}: not a CSV file: {error}") from None
+
+
+def _separator(text: str) -> str:
+    """The sign that splits the first lines into the same number of fields, the most of them."""
+    head = text.splitlines()[:20]
+    widths = {sign: [len(line) for line in csv.reader(head, delimiter=sign) if line] for sign in SEPARATORS}
+    even = {sign: min(found) for sign, found in widths.items() if found and min(found) == max(found) > 1}
+    return max(even, key=lambda sign: even[sign]) if even and "," not in even else ","
+
+
+def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=sep)
+    try:
+        lines = [(reader.line_num, [cell.strip() for cell in line]) for line in reader if line]
+    except csv.Error as error:
+        raise NbrError(f"{where}not a CSV file: {error}") from None
+    if not lines:
+        raise NbrError(f"{where}the file is empty")
+    # A first line of nothing but numbers is data: the columns have no names.
+    first = lines[0][1]
+    named = not all(texts.number(cell) is not None or texts.hole(cell) for cell in first)
+    body = lines[1:] if named else lines
+    names, said = _named(first if named else [f"x{i}" for i in range(len(first))], where)
+    wrong = [
+        f"row {number} has {len(line)} fields, and there are {len(names)} columns"
+        for number, line in body
+        if len(line) != len(names)
+    ]
+    problems([where + wrong[0], *wrong[1:]] if wrong else [])
+    columns = [np.array([line[at] for _, line in body], dtype=object) for at in range(len(names))]
+    if sep == ";":
+        columns = [_decimal(column) for column in columns]
+    numbers = np.array([number for number, _ in body], dtype=np.int64)
+    return Grid(where, names, tuple(columns), numbers, (*notes, *said))
+
+
+def _decimal(column: np.ndarray) -> np.ndarray:
+    """Where columns are separated by semicolons, 1,5 is one and a half; unless points stand there too."""
+    comma = re.compile(r"[-+]?\d*,\d+\Z")
+    cells = column.tolist()
+    some = [cell for cell in cells if comma.match(cell)]
+    if not some or any("." in cell for cell in cells):
+        return column
+    return np.array([cell.replace(",", ".") if comma.match(cell) else cell for cell in cells], dtype=object)
+
+
+def _named(names: list[str], where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names that a world can have; an error if two columns share one."""
+    notes, found = [], []
+    for number, name in enumerate(names, 1):
+        plain = " ".join(name.replace('"', "'").split()) or f"column {number}"
+        if not name.strip():
+            notes.append(f"column {number} has no name: it is called {plain!r}")
+        found.append(plain)
+    twice = sorted({name for name in found if found.count(name) > 1})
+    problems([f"{where}two columns are called {name!r}" for name in twice])
+    return tuple(found), tuple(notes)

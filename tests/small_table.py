@@ -1,0 +1,31 @@
+"""A small table whose columns depend on each other, and all points of its world."""
+
+import itertools
+import math
+
+import torch
+
+import nbr
+from nbr.tables import Table
+
+WORLD = nbr.World(a=nbr.Bit(), b=nbr.Choice("u", "v", "w"), c=nbr.Bit(), n=nbr.Choice("0", "1", "2", "3"))
+POINTS = torch.tensor(list(itertools.product(range(2), range(3), range(2), range(4))), dtype=torch.float64)
+
+
+def rows(count: int = 400, seed: int = 0) -> torch.Tensor:
+    """Columns that depend on each other: b mostly follows a, c mostly follows b, n is larger where a is 1."""
+    generator = torch.Generator().manual_seed(seed)
+    u = torch.rand(count, 4, generator=generator, dtype=torch.float64)
+    a = (u[:, 0] < 0.4).double()
+    b = torch.where(u[:, 1] < 0.8, 2 * a, 1.0)
+    c = torch.where(u[:, 2] < 0.9, (b == 2).double(), 1 - (b == 2).double())
+    n = (torch.poisson(0.3 + a, generator=generator)).clamp(max=3)
+    return torch.stack([a, b, c, n], dim=1)
+
+
+def holed(codes: torch.Tensor, share: float, seed: int = 1) -> torch.Tensor:
+    holes = torch.rand(codes.shape, generator=torch.Generator().manual_seed(seed)) < share
+    return codes.masked_fill(holes, math.nan)
+
+
+TABLE = Table(WORLD, rows())
