@@ -12,7 +12,7 @@ LABELS = ("red", "green", "blue", "grey")
 def world(draw: random.Random, bits: int, choices: int = 0, reals: int = 0) -> nbr.World:
     variables: dict[str, nbr.Bit | nbr.Choice | nbr.Real] = {f"x{i}": nbr.Bit() for i in range(bits)}
     variables |= {f"c{i}": nbr.Choice(*LABELS[: draw.randint(2, 4)]) for i in range(choices)}
-    variables |= {f"r{i}": nbr.Real(0, 10) for i in range(reals)}
+    variables |= {f"r{i}": nbr.Real(0, 10, step=draw.choice([0, 1])) for i in range(reals)}
     return nbr.World(variables)
 
 
