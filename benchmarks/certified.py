@@ -18,7 +18,9 @@ import torch
 import nbr
 from measure import best
 from nbr import datasets
+from nbr.classify.evaluation import Scored
 from nbr.classify.robust import RobustClassifier
+from nbr.inference.batch import Groups
 from nbr.lipschitz import bound
 
 PAIRS = 100_000
@@ -38,7 +40,7 @@ def main(model: str) -> None:
 
 def soundness(classifier: RobustClassifier, X: np.ndarray) -> dict:
     """How far pairs of inputs move apart, as a share of the stated bound: random ones, and along gradients."""
-    network, generator = classifier.bodies_.networks.double(), torch.Generator().manual_seed(0)
+    network, generator = classifier.rules_.networks.module().double(), torch.Generator().manual_seed(0)
     images, most = torch.from_numpy(X).flatten(1), bound(network)
     worst = {"random pairs": 0.0, "adversarial pairs": 0.0}
     for scale in (1e-3, 0.1, 1.0, 5.0):
@@ -68,29 +70,29 @@ def speed(classifier: RobustClassifier, X: np.ndarray) -> dict:
     """Images a second, and the share of the belief part with as many rules as the paper has."""
     points = torch.from_numpy(X[:1000]).flatten(1)
     train, labels = datasets.mnist(tuple(classifier.classes_), "train")
-    bodies, networks = classifier.bodies_, len(classifier.bodies_.side) - len(classifier.bodies_.memories)
+    rules, networks = classifier.rules_, classifier.rules_.first_memory
     memories, extra = RULES - networks, np.random.default_rng(0).choice(len(train), RULES - networks, replace=False)
     second = torch.from_numpy((labels[extra] == classifier.classes_[1]).astype(int))
     grown = replace(
-        bodies,
+        rules,
         memories=torch.from_numpy(train[extra]).flatten(1).float(),
         reach=torch.full((memories,), 2.0, dtype=torch.float64),
-        side=torch.cat([bodies.side[:networks], second]),
-        share=torch.cat([bodies.share[:networks], torch.full((memories,), 1 / 5900, dtype=torch.float64)]),
-        scale=torch.cat([bodies.scale[:networks], torch.full((memories,), 4.0, dtype=torch.float64)]),
-        belief=torch.cat([bodies.belief[:networks], torch.full((memories,), 0.5, dtype=torch.float64)]),
+        groups=Groups(torch.cat([rules.groups.table[:networks], torch.nn.functional.one_hot(second)])),
+        share=torch.cat([rules.share[:networks], torch.full((memories,), 1 / 5900, dtype=torch.float64)]),
+        scale=torch.cat([rules.scale[:networks], torch.full((memories,), 4.0, dtype=torch.float64)]),
+        belief=torch.cat([rules.belief[:networks], torch.full((memories,), 0.5, dtype=torch.float64)]),
     )
     found = {}
     with torch.no_grad():
         for dtype in (torch.float32, torch.float64):
             inputs, name = points.to(dtype), str(dtype).removeprefix("torch.")
             scores = grown.scores(inputs)
-            rest, belief = best(lambda i=inputs: grown.scores(i)), best(lambda s=scores: grown.margin(s))
+            told = Scored("scaled", grown.groups, grown, scores, lambda: grown.steepness, lambda: scores)
+            rest, belief = best(lambda i=inputs: grown.scores(i)), best(told.scores)
             found[f"belief part over the rest, {name}"] = belief / rest
             found[f"predicted images a second, {name}"] = len(inputs) / (rest + belief)
     full = RobustClassifier(epsilon=classifier.epsilon)
-    full.__dict__.update({**classifier.__dict__, "bodies_": grown})
-    full.__dict__.pop("steepness_", None)
+    full.__dict__.update({**classifier.__dict__, "rules_": grown})
     full.certified_radius(X[:10])
     found[f"predict, images a second, {RULES} rules"] = 1000 / best(lambda: full.predict(X[:1000]), 2)
     found[f"certificates a second, {RULES} rules"] = 1000 / best(lambda: full.certified_radius(X[:1000]), 1)

@@ -44,8 +44,8 @@ def main(name: str, labels: tuple[int, int], output: Path | None, epochs: int, o
         rows["NBR"] = curve(classifier.predict(Z) == z, classifier.certified_radius(Z), seconds)
         bare = classifier.without_memories()
         rows["NBR without memories"] = curve(bare.predict(Z) == z, bare.certified_radius(Z), seconds)
-        rows["NBR"]["rules"] = len(classifier.bodies_.side)
-        rows["NBR"]["memories"] = len(classifier.bodies_.memories)
+        rows["NBR"]["rules"] = len(classifier.rules_)
+        rows["NBR"]["memories"] = len(classifier.rules_.memories)
         if output is not None:
             classifier.figures_ = {
                 "data": name,

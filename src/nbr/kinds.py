@@ -32,6 +32,7 @@ registry.home("prior", "learned", "nbr.density.learned")
 registry.home("model", "reasoner", "nbr.reasoner")
 registry.home("model", "robust", "nbr.classify.robust", "classify")
 registry.home("model", "nonexpansive", "nbr.classify.nonexpansive", "classify")
+registry.home("model", "belief", "nbr.classify.belief", "classify")
 
 
 def load(path: str | PathLike[str]) -> Model:

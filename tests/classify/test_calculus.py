@@ -12,7 +12,8 @@ import nbr
 import oracle
 from nbr import NbrError, evidence
 from nbr.classify import frames
-from nbr.classify.calculus import Exact, Scaled, verdict
+from nbr.classify.evaluation import Graded
+from nbr.inference.batch import Groups
 
 
 def random_rules(seed: int, labels: int, rules: int, inputs: int = 4, everyone: bool = False):
@@ -26,7 +27,11 @@ def random_rules(seed: int, labels: int, rules: int, inputs: int = 4, everyone: 
         for label in range(labels):
             if groups[rule, label] >= 0:
                 grades[:, label, rule] = values[:, groups[rule, label], rule]
-    return grades, dice.random(rules).round(2), [torch.tensor(row) for row in groups]
+    return grades, dice.random(rules).round(2), torch.tensor(groups)
+
+
+def evaluated(combine: str, grades, beliefs, groups: torch.Tensor) -> Graded:
+    return Graded(combine, Groups(groups), torch.as_tensor(grades), torch.as_tensor(beliefs))
 
 
 @settings(max_examples=60, deadline=None)
@@ -34,8 +39,8 @@ def random_rules(seed: int, labels: int, rules: int, inputs: int = 4, everyone: 
 def test_exact_is_the_definition(seed: int, labels: int, rules: int) -> None:
     grades, beliefs, groups = random_rules(seed, labels, rules)
     beliefs = beliefs * 0.99
-    found = verdict(Exact().sets(torch.tensor(grades), torch.tensor(beliefs), groups))
-    scores = Exact().labels(torch.tensor(grades), torch.tensor(beliefs), groups)
+    found = evaluated("exact", grades, beliefs, groups).intervals()
+    scores = evaluated("exact", grades, beliefs, groups).scores()
     for number, matrix in enumerate(grades):
         for label in range(labels):
             member = np.eye(labels)[label]
@@ -53,7 +58,7 @@ def test_exact_is_the_definition(seed: int, labels: int, rules: int) -> None:
 def test_scaled_is_dempsters_rule(seed: int, labels: int, rules: int) -> None:
     grades, beliefs, groups = random_rules(seed, labels, rules, inputs=3)
     beliefs = beliefs * 0.99  # never certain, so never a contradiction
-    found = verdict(Scaled().sets(torch.tensor(grades), torch.tensor(beliefs), groups))
+    found = evaluated("scaled", grades, beliefs, groups).intervals()
     for number, matrix in enumerate(grades):
         focal, weight = [], []
         for rule in range(rules):
@@ -75,7 +80,7 @@ def test_scaled_is_dempsters_rule(seed: int, labels: int, rules: int) -> None:
 @given(st.integers(0, 10**6), st.integers(2, 5))
 def test_one_rule_that_covers_all_labels_is_the_same_either_way(seed: int, labels: int) -> None:
     grades, beliefs, groups = random_rules(seed, labels, 1, everyone=True)
-    values = [verdict(m.sets(torch.tensor(grades), torch.tensor(beliefs), groups)) for m in (Exact(), Scaled())]
+    values = [evaluated(combine, grades, beliefs, groups).intervals() for combine in ("exact", "scaled")]
     torch.testing.assert_close(values[0].belief, values[1].belief, atol=1e-9, rtol=0)
     torch.testing.assert_close(values[0].plausibility, values[1].plausibility, atol=1e-9, rtol=0)
 
@@ -83,14 +88,14 @@ def test_one_rule_that_covers_all_labels_is_the_same_either_way(seed: int, label
 def test_scaled_and_exact_can_choose_different_labels() -> None:
     """Three weak rules for one label multiply when scaled; as fuzzy rules, one strong rule outweighs them."""
     grades = torch.tensor([[[0.4, 0.4, 0.4, 1.0], [0.6, 0.6, 0.6, 0.35]]], dtype=torch.float64)
-    beliefs, groups = torch.full((4,), 0.95, dtype=torch.float64), [torch.tensor([0, 1])] * 4
-    assert int(Scaled().labels(grades, beliefs, groups).argmax()) == 1
-    assert int(Exact().labels(grades, beliefs, groups).argmax()) == 0
+    beliefs, groups = torch.full((4,), 0.95, dtype=torch.float64), torch.tensor([[0, 1]] * 4)
+    assert int(evaluated("scaled", grades, beliefs, groups).scores().argmax()) == 1
+    assert int(evaluated("exact", grades, beliefs, groups).scores().argmax()) == 0
 
 
 def test_a_classifier_is_the_same_as_a_reasoner_asked_about_labels() -> None:
     grades, beliefs, groups = random_rules(3, 4, 5, inputs=1)
-    found = verdict(Exact().sets(torch.tensor(grades), torch.tensor(beliefs), groups))
+    found = evaluated("exact", grades, beliefs, groups).intervals()
     world = nbr.World(label=nbr.Choice("a", "b", "c", "d"))
     rules = [
         nbr.Fuzzy(lambda p, row=grades[0, :, k]: torch.tensor(row)[p[:, 0].long()], float(beliefs[k])) for k in range(5)
@@ -106,19 +111,19 @@ def test_thousands_of_rules_stay_finite() -> None:
     own = torch.rand(50, 1, 3000, generator=dice, dtype=torch.float64)
     grades = torch.cat([own, 1 - own], dim=1)
     beliefs = torch.rand(3000, generator=dice, dtype=torch.float64)
-    groups = [torch.tensor([0, 1])] * 3000
-    for method in (Exact(), Scaled()):
-        assert bool(method.labels(grades, beliefs, groups).isfinite().all())
-        found = verdict(method.sets(grades, beliefs, groups))
+    groups = torch.tensor([[0, 1]] * 3000)
+    for combine in ("exact", "scaled"):
+        assert bool(evaluated(combine, grades, beliefs, groups).scores().isfinite().all())
+        found = evaluated(combine, grades, beliefs, groups).intervals()
         assert bool(found.belief.isfinite().all())
         assert bool((found.belief <= found.plausibility).all())
 
 
 def test_rules_that_contradict_each_other_for_certain_are_told() -> None:
     grades = torch.tensor([[[0.5, 0.5], [0.5, 0.5]], [[0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)
-    for method in (Exact(), Scaled()):
+    for combine in ("exact", "scaled"):
         with pytest.raises(NbrError, match="input 1"):
-            verdict(method.sets(grades, torch.ones(2, dtype=torch.float64), [torch.tensor([0, 1])] * 2))
+            evaluated(combine, grades, torch.ones(2, dtype=torch.float64), torch.tensor([[0, 1]] * 2)).intervals()
 
 
 def test_frames() -> None:
@@ -126,5 +131,5 @@ def test_frames() -> None:
     for frame, words in [([{0}], "two groups"), ([{0}, {0}], "twice"), ([{0}, {11}], "11"), ([{0}, "x"], "set of")]:
         with pytest.raises(NbrError, match=words):
             frames.groups(frame, range(10))
-    with pytest.raises(NbrError, match="two groups"):
-        Scaled().labels(torch.ones(1, 3, 1), torch.ones(1), [torch.tensor([0, 1, 2])])
+    frame = [{0}, {5, 6}, {7}]
+    assert frames.named(frames.groups(frame, range(10)), range(10)) == frame

@@ -105,19 +105,20 @@ def clone_with(classifier: RobustClassifier, combine: str) -> RobustClassifier:
 def test_the_radius_is_the_largest_shift_of_all_scores(trained: RobustClassifier) -> None:
     """Against a plain search over a grid of shifts."""
     X, _ = clouds(seed=3, count=50)
-    bodies = trained.bodies_
-    scores = bodies.scores(torch.from_numpy(X)).detach()
-    label = torch.where(bodies.margin(scores) >= 0, 1.0, -1.0)
+    rules, rising = trained.rules_, (2.0 * trained.rules_.groups.table[:, 1] - 1).double()
+    scores = rules.scores(torch.from_numpy(X))
+    label = torch.where(rules.weights(scores) @ rising >= 0, 1.0, -1.0).double()
     proved = trained.certified_radius(X)
     for eps in np.linspace(0, 2, 41):
-        shifted = bodies.margin(scores - label[:, None] * bodies.signs * eps) * label > 0
+        shifted = (rules.weights(scores - label[:, None] * rising * eps) @ rising) * label > 0
         assert bool((shifted.numpy() == (proved > eps))[np.abs(proved - eps) > 1e-5].all())
 
 
 def test_a_linear_rule_has_its_exact_distance() -> None:
     """One network of one layer is a linear function: the proved radius is the distance to the hyperplane."""
-    from nbr.classify.bodies import Bodies
-    from nbr.lipschitz import Dense
+    from nbr.classify.rules import NonexpansiveRules
+    from nbr.inference.batch import Groups
+    from nbr.lipschitz import Dense, Fixed
 
     layer = Dense(3, 1, count=2)
     with torch.no_grad():
@@ -127,9 +128,8 @@ def test_a_linear_rule_has_its_exact_distance() -> None:
     classifier = RobustClassifier()
     classifier.classes_, classifier.n_features_in_, classifier.shape_ = np.array([0, 1]), 3, None
     none = torch.zeros(0, dtype=torch.float64)
-    classifier.bodies_ = Bodies(
-        torch.nn.Sequential(layer), torch.zeros(0, 3), none, torch.tensor([0, 1]), two, two, two / 2
-    )
+    groups, fixed = Groups(torch.tensor([[1, 0], [0, 1]])), Fixed(torch.nn.Sequential(layer))
+    classifier.rules_ = NonexpansiveRules(groups, two, two, two / 2, fixed, torch.zeros(0, 3), none)
     X = np.array([[0.7, 5.0, 5.0], [-1.5, 0.0, 0.0], [0.5, 1.0, 1.0]])
     np.testing.assert_allclose(classifier.certified_radius(X), [0.2, 2.0, 0.0], atol=1e-6)
     np.testing.assert_allclose(classifier.rule_radius(X)[0], [0.2, 0.2], atol=1e-6)
@@ -243,38 +243,38 @@ def test_one_network_is_nonexpansive(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("small", [1.0, 1e-4])
-def test_the_margin_is_that_of_the_calculus(trained: RobustClassifier, small: float) -> None:
-    """Closed form and shortcut against scaled grades, also for scores far from everything."""
+def test_the_weights_are_those_of_the_scaled_grades(trained: RobustClassifier, small: float) -> None:
+    """Closed form and shortcut against the scaling trick on the grades, also for scores far from everything."""
     from dataclasses import replace
 
-    from nbr.classify.calculus import Scaled
+    from nbr.inference.batch import Groups, scaled
 
     X, _ = clouds(seed=5)
     dice = torch.Generator().manual_seed(0)
-    bodies = trained.bodies_
-    networks, extra = len(bodies.side) - len(bodies.memories), 200
+    networks, extra = trained.rules_.first_memory, 200
     draw = torch.rand(5, networks + extra, generator=dice, dtype=torch.float64)
-    bodies = replace(
-        bodies,
+    rules = replace(
+        trained.rules_,
         memories=torch.from_numpy(X[:extra]).float(),
         reach=3 * torch.rand(extra, generator=dice, dtype=torch.float64),
-        side=(draw[0] > 0.5).long(),
+        groups=Groups(torch.nn.functional.one_hot((draw[0] > 0.5).long())),
         share=draw[1] * small,
         scale=0.1 + 20 * draw[2],
         belief=draw[3],
     )
-    scores = bodies.scores(torch.from_numpy(X)).detach()
+    scores = rules.scores(torch.from_numpy(X))
     scores[:, networks:] -= 10 * torch.rand(scores[:, networks:].shape, generator=dice, dtype=torch.float64)
-    frame = [torch.tensor([0, 1])] * len(bodies.side)
-    told = Scaled().labels(bodies.label_grades(scores), bodies.belief, frame)
-    torch.testing.assert_close(bodies.margin(scores), told[:, 1] - told[:, 0], atol=2e-8, rtol=0)
-    torch.testing.assert_close(bodies.weights(scores).sum(dim=1), bodies.margin(scores), atol=2e-8, rtol=0)
+    scores[0, -1] = 0.7  # within the reach of a memory
+    assert rules._weak is (small < 1)
+    told = scaled(rules.grades(scores), rules.belief, rules.groups)
+    torch.testing.assert_close(rules.weights(scores), told.weights, atol=2e-8, rtol=0)
+    torch.testing.assert_close(rules.batch(scores, "scaled").points(), told.points(), atol=2e-8, rtol=0)
 
 
 def test_the_networks_alone_are_a_classifier_too(trained: RobustClassifier) -> None:
     X, _ = clouds(seed=6, count=40)
     trained.certified_radius(X)
     bare = trained.without_memories()
-    assert len(bare.bodies_.memories) == 0
+    assert len(bare.rules_.memories) == 0
     assert bare.certified_radius(X).shape == (40,)
-    assert len(trained.bodies_.side) == trained.rule_radius(X).shape[1]
+    assert len(trained.rules_) == trained.rule_radius(X).shape[1]

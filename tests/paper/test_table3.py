@@ -22,7 +22,7 @@ def test_all_four_and_their_proofs() -> None:
     settings = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 20, "batch_size": 64, "gamma": 0.3}
     trained = RobustClassifier(0.1, random_state=0, **settings).fit(X, y)
     sample = Sample(torch.from_numpy(X).float(), torch.from_numpy(y), None)
-    found = combined(sample, trained.bodies_, Recipe(epsilon=0.1))
+    found = combined(sample, trained.rules_, Recipe(epsilon=0.1))
     assert {"NBR", *found} == set(PAPER)
     images, labels = torch.from_numpy(X[:40]), torch.from_numpy(y[:40])
     for name, each in found.items():

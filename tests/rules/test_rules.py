@@ -185,3 +185,43 @@ def test_dropout_does_not_make_an_answer_random() -> None:
 def test_values_of_the_wrong_kind(make) -> None:
     with pytest.raises(nbr.NbrError):
         make()
+
+
+def test_asking_a_network_changes_nothing_of_it() -> None:
+    """Neither mode nor precision, also while it is asked; dropout and batch statistics play no part."""
+    seen: list[bool] = []
+
+    class Watched(torch.nn.Module):
+        def forward(self, values: torch.Tensor) -> torch.Tensor:
+            seen.append(network.training and network[0].weight.dtype is torch.float32)
+            return values
+
+    network = torch.nn.Sequential(
+        torch.nn.Linear(2, 8), Watched(), torch.nn.BatchNorm1d(8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1)
+    ).train()
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    rule = nbr.Neural(["x0", "x1"], network, 0.5).bind(nbr.World.bits(2))
+    points = torch.tensor([[0, 1], [1, 1], [1, 0]], dtype=torch.float64)
+    first = rule.grades(points)
+    assert torch.equal(first, rule.grades(points))
+    assert seen == [True, True]
+    assert network.training
+    assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
+    (slope,) = torch.autograd.grad(first.sum(), network[0].weight)
+    assert bool(slope.abs().sum() > 0)
+
+
+def test_two_threads_may_ask_one_network() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Linear(2, 64), torch.nn.GELU(), torch.nn.Linear(64, 1))
+    rule = nbr.Neural(["x0", "x1"], network, 0.5).bind(nbr.World.bits(2))
+    points = torch.randint(0, 2, (50, 2)).double()
+    with torch.no_grad():
+        alone = rule.grades(points)
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(lambda _: rule.grades(points), range(400)))
+    assert all(torch.equal(alone, each) for each in together)
+    assert network[0].weight.dtype is torch.float32
+    assert network[0].weight.requires_grad

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from nbr import datasets
-from nbr.app.judge import classifier_of
+from nbr.app.classifying import classifier_of
 from nbr.classify.robust import RobustClassifier
 from nbr.errors import NbrError
 from nbr.robustness.protocol import Measured, Stages, Subject, measure, nearest_others, steps_of

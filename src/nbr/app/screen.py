@@ -62,7 +62,11 @@ def classifier(found: Any, name: str) -> str:
     """The labels, rules and recorded figures of a classifier."""
     told = classifier_json(found)
     lines = [f"{name}: tells {' from '.join(map(str, told['labels']))}", ""]
-    lines.append(f"  {told['networks']} networks and {told['memories']:,} memories, {told['weights']:,} weights")
+    contents = found.contents()
+    lines.append("  " + ", ".join(f"{count:,} {_noun(name, count)}" for name, count in contents.items()))
+    for rule in found.listed_rules():
+        groups = " from ".join("{" + ", ".join(map(str, group)) + "}" for group in rule["frame"])
+        lines.append(f"  belief {rule['belief']:.4f}  {rule['kind']} tells {groups}")
     lines += [f"  {key}: {value}" for key, value in told["settings"].items() if value is not None]
     for key, value in told["figures"].items():
         if key != "proved":
@@ -75,13 +79,12 @@ def classifier(found: Any, name: str) -> str:
 
 def classifier_json(found: Any) -> dict[str, Any]:
     """The same as plain data."""
-    bodies = found.bodies_
+    hidden = ("checkpoint", "verbose", "rules")
     return {
         "labels": found.classes_.tolist(),
-        "networks": len(bodies.side) - len(bodies.memories),
-        "memories": len(bodies.memories),
-        "weights": sum(value.numel() for value in bodies.networks.parameters()),
-        "settings": {key: value for key, value in found.get_params().items() if key not in ("checkpoint", "verbose")},
+        **found.contents(),
+        **({"rules": listed} if (listed := found.listed_rules()) else {}),
+        "settings": {key: value for key, value in found.get_params(deep=False).items() if key not in hidden},
         "figures": getattr(found, "figures_", {}),
     }
 
@@ -131,6 +134,17 @@ def _kind(variable: Variable) -> str:
     if isinstance(variable, Choice):
         return "one of " + ", ".join(variable.labels)
     return f"from {variable.low:g} to {variable.high:g}"
+
+
+def _noun(name: str, count: int) -> str:
+    """A plural, or its singular.
+
+    >>> _noun("memories", 1), _noun("rules", 1), _noun("rules", 2)
+    ('memory', 'rule', 'rules')
+    """
+    if count != 1:
+        return name
+    return name.removesuffix("ies") + "y" if name.endswith("ies") else name.removesuffix("s")
 
 
 def _count(number: int, noun: str) -> str:

@@ -17,23 +17,28 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from nbr import registry
 from nbr.classify import frames
-from nbr.classify.certificate import radius
+from nbr.classify.estimator import BeliefEstimator
+from nbr.classify.evaluation import Evaluation, Graded, Scored, check_combine
 from nbr.classify.inputs import Pictures
-from nbr.classify.judgements import Judgements
+from nbr.classify.rules import ScoredRules
+from nbr.classify.storage import header, restored
 from nbr.errors import NbrError
+from nbr.inference.batch import Groups
 
 Array = NDArray[Any]
 FURTHEST = 100.0  # no larger radius is looked for
 
 
-class BeliefClassifier(Pictures, Judgements):
+@registry.kind("model", "belief")
+class BeliefClassifier(Pictures, BeliefEstimator):
     """Any classifiers as rules, each on its own frame of discernment; beliefs are learned.
 
     `rules` is a list of (estimator, frame): a frame such as [{0}, {5, 6}, {7}] lists the groups of labels that the
-    estimator tells apart. Its grades for labels outside the frame are 1. By default a logistic regression for
-    every pair of labels. Beliefs are learned on a part of the data that the estimators do not see, by maximum
-    likelihood of the labels; the estimators are then trained on all of it.
+    estimator tells apart. Its grades for labels outside the frame are 1. An estimator without a frame tells all labels
+    apart. By default there is a logistic regression for every pair of labels. Beliefs are learned on a part of the data
+    that the estimators do not see, by maximum likelihood of the labels; the estimators are then trained on all of it.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -44,7 +49,7 @@ class BeliefClassifier(Pictures, Judgements):
 
     def __init__(
         self,
-        rules: Sequence[tuple[Any, frames.Frame]] | None = None,
+        rules: Sequence[Any] | None = None,
         *,
         combine: str = "scaled",
         held_out: float = 0.2,
@@ -61,23 +66,39 @@ class BeliefClassifier(Pictures, Judgements):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> BeliefClassifier:
         """Train every rule on the labels of its frame, and learn how far to believe each."""
+        check_combine(self.combine)
         points, truth = validate_data(self, self._flat(X, True), y)
         points = self._shaped(points)
         check_classification_targets(truth)
         self.classes_, codes = np.unique(truth, return_inverse=True)
         if len(self.classes_) < 2:
             raise NbrError(f"the data have one class, {self.classes_[0]}; a classifier needs two labels or more")
-        rules = self.rules
-        if rules is None:
-            rules = [(LogisticRegression(max_iter=1000), frame) for frame in frames.pairs(self.classes_.tolist())]
+        rules = self._listed()
         self.frames_ = [frames.groups(frame, self.classes_.tolist()) for _, frame in rules]
         seed = check_random_state(self.random_state).randint(2**31)
         learn, judge = self._split(codes, seed)
-        self.estimators_ = self._train(rules, points[learn], codes[learn])
+        models = [estimator for estimator, _ in rules]
+        self.estimators_ = self._train(models, points[learn], codes[learn])
         self.beliefs_ = self._believe(points[judge], codes[judge])
         if len(judge) < len(codes):
-            self.estimators_ = self._train(rules, points, codes)
+            self.estimators_ = self._train(models, points, codes)
         return self
+
+    def _listed(self) -> list[tuple[Any, frames.Frame]]:
+        """Every rule with its frame."""
+        names = self.classes_.tolist()
+        if self.rules is None:
+            return [(LogisticRegression(max_iter=1000), frame) for frame in frames.pairs(names)]
+        if isinstance(self.rules, str) or not isinstance(self.rules, Sequence) or not len(self.rules):
+            raise NbrError("rules is a list of estimators, or of pairs (estimator, frame), with at least one")
+        found: list[tuple[Any, frames.Frame]] = []
+        for number, rule in enumerate(self.rules, 1):
+            pair = isinstance(rule, (tuple, list)) and len(rule) == 2
+            estimator, frame = rule if pair else (rule, [{name} for name in names])
+            if isinstance(estimator, type) or not hasattr(estimator, "fit") or isinstance(frame, str):
+                raise NbrError(f"rule {number} is neither an estimator nor a pair (estimator, frame): {rule!r}")
+            found.append((estimator, frame))
+        return found
 
     def _split(self, codes: Array, seed: int) -> tuple[Array, Array]:
         """Rows to train on and rows to judge by; all rows for both where a label is too rare to be split."""
@@ -89,22 +110,22 @@ class BeliefClassifier(Pictures, Judgements):
         learn, judge = next(splitter.split(codes, codes))
         return learn, judge
 
-    def _train(self, rules: Sequence[tuple[Any, frames.Frame]], X: Array, codes: Array) -> list[Any]:
+    def _train(self, estimators: Sequence[Any], X: Array, codes: Array) -> list[Any]:
         def one(estimator: Any, group: Array) -> Any:
             mine = group[codes]
             return clone(estimator).fit(X[mine >= 0], mine[mine >= 0])
 
-        jobs = (delayed(one)(rule[0], frame.numpy()) for rule, frame in zip(rules, self.frames_, strict=True))
+        jobs = (delayed(one)(each, frame.numpy()) for each, frame in zip(estimators, self.frames_, strict=True))
         return list(Parallel(n_jobs=self.n_jobs)(jobs))
 
     def _believe(self, X: Array, codes: Array) -> Tensor:
         """Degrees of belief that make the labels likely; they start at 1/2."""
-        grades, truth = self._grades(X), torch.from_numpy(codes)
+        grades, truth, groups = self._grades(X), torch.from_numpy(codes), Groups(torch.stack(self.frames_))
         doubt = torch.zeros(grades.shape[2], dtype=torch.float64, requires_grad=True)
         optimiser = torch.optim.Adam([doubt], lr=0.1)
         for _ in range(self.steps):
             optimiser.zero_grad()
-            scores = self._method().labels(grades, torch.sigmoid(doubt), self.frames_)
+            scores = Graded(self.combine, groups, grades, torch.sigmoid(doubt)).scores()
             torch.nn.functional.cross_entropy(scores, truth).backward()
             optimiser.step()
         return torch.sigmoid(doubt.detach())
@@ -116,55 +137,100 @@ class BeliefClassifier(Pictures, Judgements):
         ]
         return torch.stack(columns, dim=2)
 
-    def _evidence(self, X: ArrayLike) -> tuple[Tensor, Tensor, Sequence[Tensor]]:
-        return self._grades(self._judged(X)), self.beliefs_, self.frames_
+    def _evaluate(self, X: ArrayLike) -> Evaluation:
+        """By scores where every rule has two groups and an estimator with a Lipschitz constant; else by grades.
 
-    def _judged(self, X: ArrayLike) -> Array:
+        Such an estimator has a `decision_function` that changes by at most `lipschitz_` times the L2 distance, and
+        `rounding`, by how much it may be off, as `NonexpansiveClassifier` does.
+        """
         check_is_fitted(self)
-        return self._shaped(validate_data(self, self._flat(X, False), reset=False))
+        combine, groups = check_combine(self.combine), Groups(torch.stack(self.frames_))
+        points = self._shaped(validate_data(self, self._flat(X, False), reset=False))
+        if not (groups.binary and all(hasattr(each, "lipschitz_") for each in self.estimators_)):
+            return Graded(combine, groups, self._grades(points), self.beliefs_)
+        one = torch.ones(len(groups), dtype=torch.float64)
+        scores = torch.stack([torch.from_numpy(each.decision_function(points)) for each in self.estimators_], dim=1)
+
+        def slack() -> Tensor:
+            return torch.stack([torch.from_numpy(each.rounding(points)) for each in self.estimators_], dim=1)
+
+        def steepness() -> Tensor:
+            return torch.tensor([each.lipschitz_ for each in self.estimators_], dtype=torch.float64)
+
+        return Scored(combine, groups, ScoredRules(groups, one, one, self.beliefs_), scores, steepness, slack)
 
     def _shaped(self, points: Array) -> Array:
         """Pictures in their own shape again, for estimators that look at them as such."""
         return points if self.shape_ is None else points.reshape(len(points), *self.shape_)
 
-    def certified_radius(self, X: ArrayLike) -> Array:
-        """A radius for each input: no perturbation of at most that L2 length changes its label.
+    def _kinds(self) -> list[str]:
+        return [type(each).__name__ for each in self.estimators_]
 
-        Every rule must have a frame of two groups and an estimator whose `decision_function` is known to change by at
-        most `lipschitz_` times the L2 distance, as that of `NonexpansiveClassifier`; and combine="scaled". Then
-        log Pl_a - log Pl_b is monotone in each rule's score, and all scores are moved against the label at once.
-        """
-        points = self._judged(X)
-        if self.combine != "scaled" or not all(hasattr(each, "lipschitz_") for each in self.estimators_):
-            raise NbrError("a proof needs combine='scaled' and estimators with a Lipschitz constant, lipschitz_")
-        scores = torch.stack([torch.from_numpy(each.decision_function(points)) for each in self.estimators_], dim=1)
-        slack = torch.stack([torch.from_numpy(each.rounding(points)) for each in self.estimators_], dim=1)
-        steepness = torch.tensor([each.lipschitz_ for each in self.estimators_], dtype=torch.float64)
-        groups = torch.stack(self.frames_)  # (rules, labels)
-        best = self._method().labels(self._from_scores(scores), self.beliefs_, self.frames_).argmax(dim=1)
-        proved = torch.full((len(scores),), torch.inf, dtype=torch.float64)
-        for step in range(1, len(self.classes_)):
-            rival = (best + step) % len(self.classes_)
-            ours, theirs = groups[:, best].T, groups[:, rival].T
-            apart = (ours != theirs).double()
-            signs = torch.where((ours == 1) | (theirs == 0), apart, -apart)
+    @property
+    def _furthest(self) -> float:
+        return FURTHEST
 
-            def margin(moved: Tensor, rival: Tensor = rival) -> Tensor:
-                told = self._method().labels(self._from_scores(moved), self.beliefs_, self.frames_)
-                rows = torch.arange(len(told))
-                difference: Tensor = told[rows, best] - told[rows, rival]
-                return difference
+    def contents(self) -> dict[str, int]:
+        """How many rules there are."""
+        check_is_fitted(self)
+        return {"rules": len(self.estimators_)}
 
-            proved = torch.minimum(proved, radius(scores, signs, steepness, slack, margin, FURTHEST))
-        return proved.numpy()
+    def listed_rules(self) -> list[dict[str, Any]]:
+        """The kind of estimator, the frame and the belief of each rule."""
+        names = self.classes_.tolist()
+        frames_ = [[sorted(group, key=names.index) for group in frames.named(table, names)] for table in self.frames_]
+        parts = zip(self._kinds(), frames_, self.beliefs_.tolist(), strict=True)
+        return [{"kind": kind, "frame": frame, "belief": belief} for kind, frame, belief in parts]
 
-    def _from_scores(self, scores: Tensor) -> Tensor:
-        """Grades of labels from the scores of rules with two groups each."""
-        columns = [
-            _spread(torch.sigmoid(torch.stack([-scores[:, rule], scores[:, rule]], dim=1)), frame)
-            for rule, frame in enumerate(self.frames_)
+    def spec(self) -> tuple[registry.Spec, registry.Tensors]:
+        """The trained classifier as plain data and tensors, for a file; its estimators must have files of their own."""
+        model, tensors = header(self), {"beliefs": self.beliefs_, "groups": torch.stack(self.frames_)}
+        model["rules"] = []
+        for number, estimator in enumerate(self.estimators_, 1):
+            if not hasattr(estimator, "spec"):
+                kind = type(estimator).__name__
+                raise NbrError(
+                    f"rule {number}, a {kind}, cannot be saved; NonexpansiveClassifier and RobustClassifier can"
+                )
+            told, parts = estimator.spec()
+            model["rules"].append(told)
+            tensors |= registry.joined(parts, f"rules.{number}")
+        return model, tensors
+
+    @classmethod
+    def from_spec(cls, model: registry.Spec, parts: registry.Parts) -> BeliefClassifier:
+        """The inverse of `spec`."""
+        found = restored(cls, model)
+        found.beliefs_, table = parts.tensors["beliefs"], parts.tensors["groups"].long()
+        found.estimators_ = [
+            registry.find("model", told["classifier"]).from_spec(told, parts.below(f"rules.{number}"))
+            for number, told in enumerate(model["rules"], 1)
         ]
-        return torch.stack(columns, dim=2)
+        _check(found, table)
+        found.frames_ = list(table)
+        names = found.classes_.tolist()
+        found.rules = [
+            (clone(each), frames.named(group, names))
+            for each, group in zip(found.estimators_, found.frames_, strict=True)
+        ]
+        return found
+
+
+def _check(found: BeliefClassifier, table: Tensor) -> None:
+    """Parts that a hand-made file may have got wrong are found here rather than when somebody asks."""
+    rules = len(found.estimators_)
+    fits = table.shape == (rules, len(found.classes_)) and found.beliefs_.shape == (rules,) and rules > 0
+    if fits:
+        within = bool(((found.beliefs_ >= 0) & (found.beliefs_ <= 1)).all())
+        kinds = zip(found.estimators_, table, strict=True)
+        fits = within and all(
+            each.n_features_in_ == found.n_features_in_
+            and each.classes_.tolist() == list(range(int(group.max()) + 1))
+            and set(group.tolist()) - {-1} == set(each.classes_.tolist())
+            for each, group in kinds
+        )
+    if not fits:
+        raise NbrError("the parts of the classifier do not fit together")
 
 
 def _spread(graded: Tensor, frame: Tensor) -> Tensor:

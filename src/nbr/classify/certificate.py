@@ -1,40 +1,81 @@
 """The proof: a radius around an input within which the label cannot change.
 
-With two labels log Pl_1 - log Pl_0 rises with every G_i that speaks for label 1 and falls with every other one,
-whatever the rest are. No G_i moves by more than L_i eps when the input moves by eps in L2. So if the label stays when
-every G_i is moved by L_i eps against it, all at once, no input within eps has another label.
+For the predicted label a and a rival c, log Pl_a - log Pl_c rises with some scores G_i, falls with others, and does
+not feel the rest, whatever all of them are: which of these is a matter of the rules' frames alone. No G_i moves by more
+than L_i eps when the input moves by eps in L2. So if a stays ahead of c when every G_i is moved by L_i eps against it,
+all at once, it is ahead of c within eps. The radius is the smallest over all rivals.
+
+Fuzzy rules combined exactly have one more way to move: a rule with a and c in the same group moves both, and which of
+them more is not known. There Pl_a is taken with the rule moved against it, and Pl_c with the rule moved for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from nbr.inference.batch import Groups
+
 HALVINGS = 40
 SURE = 1e-7  # by which the moved margin must exceed 0: far above rounding, and what small weights leave out
+Combined = Callable[[Tensor], Tensor]  # from scores (n, rules) to log Pl of all labels, up to a constant: (n, labels)
 
 
 def radius(
-    scores: Tensor, signs: Tensor, steepness: Tensor, slack: Tensor, margin: Callable[[Tensor], Tensor], most: float
+    scores: Tensor, slack: Tensor, steepness: Tensor, groups: Groups, combined: Combined, exact: bool, most: float
 ) -> Tensor:
-    """The largest proved radius of each input, up to `most`: (n,).
+    """The largest proved radius of each input, up to `most`: (n,). `slack` is how far scores may be off."""
+    best = combined(scores).argmax(dim=1)
+    proved = torch.full((len(scores),), most, dtype=scores.dtype)
+    for step in range(1, groups.points):
+        rival = (best + step) % groups.points
+        ways = [groups.rising(best, rival)]
+        if exact and groups.points > 2:
+            own, alike = groups.rank[best], ways[0] == 0
+            ways = [torch.where(alike, own, ways[0]), torch.where(alike, -own, ways[0])]
+        race = _Race(
+            combined,
+            best,
+            rival,
+            [torch.addcmul(scores, way, slack, value=-1) for way in ways],
+            [way * steepness for way in ways],
+        )
+        behind = ~race.won(proved)
+        if bool(behind.any()):
+            proved[behind] = race.only(behind).furthest(proved[behind])
+    return proved
 
-    `margin` maps scores (n, rules) to log Pl_1 - log Pl_0; `signs` says which way each score moves it; `slack` is how
-    far scores may be off.
-    """
-    label = torch.where(margin(scores) >= 0, 1.0, -1.0).to(scores.dtype)
 
-    def stays(eps: Tensor) -> Tensor:
-        against = label[:, None] * signs * (eps[:, None] * steepness + slack)
-        return margin(scores - against) * label > SURE
+@dataclass(frozen=True)
+class _Race:
+    """A label against a rival, for each input; the scores from which each is computed, and how they move with eps."""
 
-    low, high = torch.zeros_like(label), torch.full_like(label, most)
-    sure = stays(low)
-    low = torch.where(stays(high), high, low)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        held = stays(middle)
-        low, high = torch.where(held, middle, low), torch.where(held, high, middle)
-    return torch.where(sure, low, 0.0)
+    combined: Combined
+    label: Tensor
+    rival: Tensor
+    starts: list[Tensor]
+    slopes: list[Tensor]
+
+    def only(self, rows: Tensor) -> _Race:
+        starts, slopes = ([part[rows] for part in parts] for parts in (self.starts, self.slopes))
+        return _Race(self.combined, self.label[rows], self.rival[rows], starts, slopes)
+
+    def won(self, eps: Tensor) -> Tensor:
+        """Whether the label is surely ahead with all scores moved by eps against it."""
+        moved = [torch.addcmul(s, eps[:, None], way, value=-1) for s, way in zip(self.starts, self.slopes, strict=True)]
+        ends = [self.combined(scores) for scores in moved]
+        ahead = ends[0].gather(1, self.label[:, None]) - ends[-1].gather(1, self.rival[:, None])
+        return ahead[:, 0] > SURE
+
+    def furthest(self, high: Tensor) -> Tensor:
+        """The largest eps below `high` at which the label is ahead, by halving; 0 if it never is."""
+        low = torch.zeros_like(high)
+        sure = self.won(low)
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            won = self.won(middle)
+            low, high = torch.where(won, middle, low), torch.where(won, high, middle)
+        return torch.where(sure, low, 0.0)

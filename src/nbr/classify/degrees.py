@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from nbr.classify.bodies import Bodies
 from nbr.classify.recipe import Recipe, Sample, Watcher
+from nbr.classify.rules import NonexpansiveRules
 
 STEPS = 400
 BATCH = 1024
@@ -25,22 +25,27 @@ RATE = 0.05
 ABSENT = -1e6  # a score at which a rule that stands for one example has nothing to say
 
 
-def believe(sample: Sample, bodies: Bodies, memory: Tensor, recipe: Recipe, watch: Watcher) -> Bodies:
-    """The same rules with degrees of belief learned, and their scales learned further."""
-    doubt = torch.zeros(len(bodies.belief), requires_grad=True)
-    scale = bodies.scale.float().log().requires_grad_()
+def believe(
+    sample: Sample, rules: NonexpansiveRules, memory: Tensor, recipe: Recipe, watch: Watcher
+) -> NonexpansiveRules:
+    """The same rules with degrees of belief learned, and their scales learned further; for two labels."""
+    doubt = torch.zeros(len(rules), requires_grad=True)
+    scale = rules.scale.float().log().requires_grad_()
 
     def margin(scores: Tensor) -> Tensor:
-        return replace(bodies, belief=torch.sigmoid(doubt), scale=scale.exp()).weights(scores).sum(dim=1)
+        now = replace(rules, belief=torch.sigmoid(doubt), scale=scale.exp())
+        first, second = now.batch(scores, "scaled").points().unbind(dim=1)
+        return second - first
 
-    push(seen(sample, bodies, memory), sample.side, bodies.signs, [doubt, scale], margin, recipe, watch)
-    return replace(bodies, belief=torch.sigmoid(doubt.detach()).double(), scale=scale.detach().exp().double())
+    rising = rules.groups.rising(torch.tensor([1]), torch.tensor([0]))[0]
+    push(seen(sample, rules, memory), sample.labels, rising, [doubt, scale], margin, recipe, watch)
+    return replace(rules, belief=torch.sigmoid(doubt.detach()).double(), scale=scale.detach().exp().double())
 
 
-def seen(sample: Sample, bodies: Bodies, memory: Tensor) -> Tensor:
+def seen(sample: Sample, rules: NonexpansiveRules, memory: Tensor) -> Tensor:
     """Scores of all examples, each without what its own memory would say."""
     with torch.no_grad():
-        scores = bodies.scores(sample.points).float()
+        scores = rules.scores(sample.points).float()
     held = memory >= 0
     scores[held, memory[held]] = ABSENT
     return scores

@@ -41,6 +41,15 @@ def hierarchy(labels: Sequence[Any]) -> list[list[set[Any]]]:
     return [[set(first), set(second)], *hierarchy(first), *hierarchy(second)]
 
 
+def against_rest(labels: Tensor, count: int) -> Tensor:
+    """Groups of rules that speak for one label each, group 1, against all others, group 0: (rules, labels).
+
+    >>> against_rest(torch.tensor([2, 0]), 3).tolist()
+    [[0, 0, 1], [1, 0, 0]]
+    """
+    return torch.nn.functional.one_hot(labels, count)
+
+
 def groups(frame: Frame, classes: Sequence[Any]) -> Tensor:
     """The number of the group that each label is in, -1 if it is outside the frame."""
     known = {label: position for position, label in enumerate(classes)}
@@ -57,3 +66,12 @@ def groups(frame: Frame, classes: Sequence[Any]) -> Tensor:
                 raise NbrError(f"a frame names the label {label!r} twice")
             found[known[label]] = number
     return found
+
+
+def named(group: Tensor, classes: Sequence[Any]) -> list[set[Any]]:
+    """The inverse of `groups`: a frame by the names of its labels."""
+    numbers = group.tolist()
+    return [
+        {label for label, mine in zip(classes, numbers, strict=True) if mine == number}
+        for number in range(max(numbers) + 1)
+    ]

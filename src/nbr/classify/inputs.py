@@ -27,7 +27,7 @@ class Pictures:
     classes_: Array
 
     def _sample(self, X: ArrayLike, y: ArrayLike) -> Sample:
-        """Inputs to be learned from, in float32, and the sides that they are on."""
+        """Inputs to be learned from, in float32, and the numbers of their labels."""
         points, truth = validate_data(self, self._flat(X, True), y, dtype=np.float32, order="C")
         check_classification_targets(truth)
         self.classes_, codes = np.unique(truth, return_inverse=True)

@@ -1,7 +1,8 @@
 """The second training step: what the networks do not take is memorised, and every rule learns its scale.
 
-A memory speaks for the label of its example t_i with G_i(x) = d_i - |x - t_i|. Scales s_i, and for memories d_i, make a
-rule tell its own examples from all of the other label, each moved by beta to its disadvantage: equation (17).
+A memory speaks for the label of its example t_i, against all others, with G_i(x) = d_i - |x - t_i|. Scales s_i, and for
+memories d_i, make a rule tell its own examples from all of the other labels, each moved by beta to its disadvantage:
+equation (17).
 """
 
 from __future__ import annotations
@@ -13,68 +14,70 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from nbr.classify.bodies import Bodies
+from nbr.classify.frames import against_rest
 from nbr.classify.recipe import Recipe, Sample
+from nbr.classify.rules import NonexpansiveRules
+from nbr.inference.batch import Groups
+from nbr.lipschitz import Fixed
 
-NEAREST = 500  # examples of the other label that a memory is told from; those further away add nothing
+NEAREST = 500  # examples of other labels that a memory is told from; those further away add nothing
 STEPS = 300
 STEEPEST = 20.0  # s times epsilon at the most: an example that can be told for sure would ask for infinity
 
 
-def memorise(sample: Sample, networks: nn.Module, recipe: Recipe) -> tuple[Bodies, Tensor]:
+def memorise(sample: Sample, networks: nn.Module, recipe: Recipe) -> tuple[NonexpansiveRules, Tensor]:
     """Rules with scales but not yet beliefs, and which rule is the memory of each example (-1 if none)."""
-    count = 2 * recipe.networks
-    side = torch.arange(count) // recipe.networks
-    with torch.no_grad():
-        scores = torch.cat([networks(part)[..., 0].T for part in sample.points.split(2048)])
-    best, owner = scores.masked_fill(side != sample.side[:, None], -math.inf).max(dim=1)
+    fixed = Fixed(networks)
+    own = torch.arange(sample.kinds).repeat_interleave(recipe.networks)  # the label that each network speaks for
+    scores = fixed(sample.points)
+    best, owner = scores.masked_fill(own != sample.labels[:, None], -math.inf).max(dim=1)
     left = best < recipe.gamma * recipe.epsilon if recipe.memories else torch.zeros_like(best, dtype=torch.bool)
-    size = torch.bincount(sample.side, minlength=2).double()
-    shares = torch.bincount(owner[~left], minlength=count).double() / size[side]
-    kept = sample.side[left]
+    size = torch.bincount(sample.labels).double()
+    shares = torch.bincount(owner[~left], minlength=len(own)).double() / size[own]
+    kept = sample.labels[left]
     memory = torch.full((len(left),), -1)
-    memory[left] = count + torch.arange(int(left.sum()))
-    scale = _scales(scores, owner, left, side, sample.side, recipe)
+    memory[left] = len(own) + torch.arange(len(kept))
+    scale = _scales(scores, owner, left, own, sample.labels, recipe)
     reach, sharp = _reaches(sample, left, recipe)
-    bodies = Bodies(
-        networks,
-        sample.points[left],
-        reach,
-        torch.cat([side, kept]),
-        torch.cat([shares, 1 / size[kept]]),
-        torch.cat([scale, sharp]),
-        torch.full((count + len(kept),), 0.5, dtype=torch.float64),
+    rules = NonexpansiveRules(
+        groups=Groups(against_rest(torch.cat([own, kept]), sample.kinds)),
+        share=torch.cat([shares, 1 / size[kept]]),
+        scale=torch.cat([scale, sharp]),
+        belief=torch.full((len(own) + len(kept),), 0.5, dtype=torch.float64),
+        networks=fixed,
+        memories=sample.points[left],
+        reach=reach,
     )
-    return bodies, memory
+    return rules, memory
 
 
-def _scales(scores: Tensor, owner: Tensor, left: Tensor, side: Tensor, truth: Tensor, recipe: Recipe) -> Tensor:
-    """s of each network: its own examples against all of the other label."""
-    numbers = torch.arange(len(side))
+def _scales(scores: Tensor, owner: Tensor, left: Tensor, label: Tensor, truth: Tensor, recipe: Recipe) -> Tensor:
+    """s of each network: its own examples against all of the other labels."""
+    numbers = torch.arange(len(label))
     own = ((owner[:, None] == numbers) & ~left[:, None]).float()
-    other = (truth[:, None] != side).float()
+    other = (truth[:, None] != label).float()
     beta = recipe.shift * recipe.epsilon
 
     def loss(logs: Tensor) -> Tensor:
         s = logs.exp()
         return (own * softplus(-s * (scores - beta)) + other * softplus(s * (scores + beta))).sum()
 
-    return _minimum(torch.zeros(len(side)), loss, recipe).exp().double()
+    return _minimum(torch.zeros(len(label)), loss, recipe).exp().double()
 
 
 def _reaches(sample: Sample, left: Tensor, recipe: Recipe) -> tuple[Tensor, Tensor]:
-    """d and s of each memory, from the distances to the nearest examples of the other label."""
+    """d and s of each memory, from the distances to the nearest examples of the other labels."""
     parts = []
-    for side in (0, 1):
-        others = sample.points[sample.side != side]
-        mine = sample.points[left & (sample.side == side)]
+    for label in range(sample.kinds):
+        others = sample.points[sample.labels != label]
+        mine = sample.points[left & (sample.labels == label)]
         nearest = min(NEAREST, len(others))
-        parts.append((side, torch.cdist(mine, others).topk(nearest, dim=1, largest=False).values))
-    width = min(part.shape[1] for _, part in parts)
-    kept = sample.side[left]
+        parts.append(torch.cdist(mine, others).topk(nearest, dim=1, largest=False).values)
+    width = min(part.shape[1] for part in parts)
+    kept = sample.labels[left]
     near = torch.zeros(len(kept), width)
-    for side, part in parts:
-        near[kept == side] = part[:, :width]
+    for label, part in enumerate(parts):
+        near[kept == label] = part[:, :width]
     beta = recipe.shift * recipe.epsilon
 
     def loss(values: Tensor) -> Tensor:

@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from nbr import registry
 from nbr.classify.descent import Descent, Loss, rightness
+from nbr.classify.estimator import BeliefEstimator
+from nbr.classify.evaluation import Evaluation, evaluate
 from nbr.classify.inputs import Pictures, progress
+from nbr.classify.modules import Logits
 from nbr.classify.recipe import Recipe
+from nbr.classify.rules import NonexpansiveRules
 from nbr.classify.storage import header, networks, restored, written
-from nbr.lipschitz import bound, rounding
+from nbr.errors import NbrError
+from nbr.inference.batch import Groups
+from nbr.lipschitz import Fixed
 from nbr.lipschitz.networks import length
-from nbr.storage import container
 
 Array = NDArray[Any]
-CHUNK = 1024
 
 
 @registry.kind("model", "nonexpansive")
-class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NonexpansiveClassifier(Pictures, BeliefEstimator):
     """A network that never moves two inputs apart, trained for a margin of a little more than `epsilon`.
 
     Its output changes by at most `lipschitz_`, which is about 1, times the L2 distance of two inputs: a proof
-    of robustness that comes for free. Useful by itself, and as a rule of `BeliefClassifier`, which hands the proof on.
+    of robustness that comes for free. By itself it is one rule that is believed to degree 1; it also serves as a rule
+    of `BeliefClassifier`, which hands the proof on.
     """
+
+    combine = "scaled"
 
     def __init__(
         self,
@@ -74,7 +81,7 @@ class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type:
             seed=int(check_random_state(self.random_state).randint(2**31)),
         )
         path = None if self.checkpoint is None else Path(self.checkpoint)
-        sign = 2.0 * sample.side.float() - 1
+        sign = 2.0 * sample.labels.float() - 1
         beta, sharp = recipe.beta * recipe.epsilon, recipe.sharpness / recipe.epsilon
 
         def loss_of_epoch(epoch: int) -> Loss:
@@ -87,56 +94,57 @@ class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type:
             return loss
 
         descent = Descent(sample, recipe, list(self.widths), 1, 0, path)
-        self.network_ = descent.train(loss_of_epoch, progress(self.verbose))
-        self.lipschitz_ = float(bound(self.network_))
+        self.rules_ = _one_rule(descent.train(loss_of_epoch, progress(self.verbose)))
         self.recipe_ = asdict(recipe)
         if path is not None:
             path.unlink(missing_ok=True)
         return self
 
-    def decision_function(self, X: ArrayLike) -> Array:
-        """The output of the network: above 0 for the second label."""
-        network = self._points(X).split(CHUNK)
-        with torch.no_grad():
-            parts = [self.network_.double()(part)[0, :, 0] for part in network]
-        return torch.cat(parts).numpy()
-
-    def predict(self, X: ArrayLike) -> Array:
-        """The label on whose side the output is."""
-        best = (self.decision_function(X) > 0).astype(int)
-        found: Array = self.classes_[best]
-        return found
+    @property
+    def lipschitz_(self) -> float:
+        """What the output changes by at most, times the L2 distance of two inputs."""
+        check_is_fitted(self, "rules_")
+        return float(self.rules_.networks.bound)
 
     def rounding(self, X: ArrayLike) -> Array:
         """How far float64 may be off in the output."""
-        return rounding(self.network_, length(self._points(X)))[0].numpy()
+        return self.rules_.networks.rounding(length(self._points(X)))[:, 0].numpy()
 
-    def certified_radius(self, X: ArrayLike) -> Array:
-        """A radius for each input: no perturbation of at most that L2 length changes its label."""
-        sure: Array = np.maximum(np.abs(self.decision_function(X)) - self.rounding(X), 0)
-        return sure / self.lipschitz_
+    def contents(self) -> dict[str, int]:
+        """How many networks and weights there are."""
+        check_is_fitted(self, "rules_")
+        return {"networks": 1, "weights": self.rules_.networks.weights}
 
     def as_module(self) -> nn.Module:
         """From inputs to two logits as a torch module, with gradients: for those who want to attack it."""
-        return _Logits(self.network_.requires_grad_(False))  # gradients of inputs are wanted alone
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the trained classifier to a .nbr file, which `nbr.load` reads."""
-        container.save(self, path)
+        check_is_fitted(self, "rules_")
+        return Logits(self.rules_, self.combine)
 
     def spec(self) -> tuple[registry.Spec, registry.Tensors]:
         """The trained classifier as plain data and tensors, for a file."""
-        return header(self), written(self.network_)
+        model = header(self)
+        return model, written(self.rules_.networks.module())
 
     @classmethod
     def from_spec(cls, model: registry.Spec, parts: registry.Parts) -> NonexpansiveClassifier:
         """The inverse of `spec`."""
         found = restored(cls, model)
-        found.network_ = networks(parts.tensors)
-        found.lipschitz_ = float(bound(found.network_))
-        inside = 0.0 if found.box is None else found.box[0]
-        found.decision_function(np.full((1, found.n_features_in_), inside))
+        found.rules_ = _one_rule(networks(parts.tensors))
+        scores = found.rules_.scores(torch.zeros(1, found.n_features_in_, dtype=torch.float64))
+        if len(found.classes_) != 2 or scores.shape != (1, 1):
+            raise NbrError("the parts of the classifier do not fit together")
         return found
+
+    def _evaluate(self, X: ArrayLike) -> Evaluation:
+        points = self._points(X)
+        return evaluate(self.rules_, points, self.combine)
+
+    def _kinds(self) -> list[str]:
+        return ["network"]
+
+    @property
+    def _furthest(self) -> float:
+        return math.inf
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -144,13 +152,9 @@ class NonexpansiveClassifier(Pictures, ClassifierMixin, BaseEstimator):  # type:
         return tags
 
 
-class _Logits(nn.Module):
-    """Half the output for the second label, minus half for the first."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        margin = self.network.to(inputs.dtype)(inputs.flatten(1))[0, :, 0]
-        return torch.stack([-margin / 2, margin / 2], dim=1)
+def _one_rule(network: nn.Module) -> NonexpansiveRules:
+    """A rule that is believed to degree 1: its weight of evidence is the output itself."""
+    one, none = torch.ones(1, dtype=torch.float64), torch.zeros(0, dtype=torch.float64)
+    fixed = Fixed(network)
+    memories = torch.zeros(0, fixed.inputs)
+    return NonexpansiveRules(Groups(torch.tensor([[0, 1]])), one, one, one, fixed, memories, none)

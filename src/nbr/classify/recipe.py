@@ -49,16 +49,21 @@ Watcher = Callable[[str, int, int], None]  # a stage, and how far it is
 
 @dataclass(frozen=True)
 class Sample:
-    """Training examples: flat points, sides (0 or 1), and the height and width of pictures if they are."""
+    """Training examples: flat points, the numbers of their labels, and the height and width of pictures if they are."""
 
     points: Tensor
-    side: Tensor
+    labels: Tensor
     shape: tuple[int, int] | None
+
+    @property
+    def kinds(self) -> int:
+        """How many labels there are."""
+        return int(self.labels.max()) + 1
 
     @property
     def fingerprint(self) -> str:
         """Tells one sample from another."""
-        return hashlib.sha256(self.points.numpy().tobytes() + self.side.numpy().tobytes()).hexdigest()
+        return hashlib.sha256(self.points.numpy().tobytes() + self.labels.numpy().tobytes()).hexdigest()
 
     def changed(self, rows: Tensor, strength: float, generator: torch.Generator) -> Tensor:
         points = self.points[rows]

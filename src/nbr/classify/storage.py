@@ -22,13 +22,14 @@ def header(classifier: Any) -> registry.Spec:
     classes = classifier.classes_
     if classes.dtype.kind not in "iubU" and not all(isinstance(label, str) for label in classes):
         raise NbrError(f"labels that are saved are whole numbers or strings, not {classes.dtype}")
-    settings = {name: value for name, value in classifier.get_params().items() if name not in ("checkpoint", "verbose")}
+    left_out = ("checkpoint", "verbose", "rules")
+    settings = {name: value for name, value in classifier.get_params(deep=False).items() if name not in left_out}
     seed = settings["random_state"]
     settings["random_state"] = seed if isinstance(seed, int) else None
     return {
         "classifier": registry.name_of("model", classifier),
         "settings": settings,
-        "recipe": classifier.recipe_,
+        "recipe": getattr(classifier, "recipe_", {}),
         "classes": classes.tolist(),
         "features": classifier.n_features_in_,
         "shape": classifier.shape_,
@@ -44,7 +45,7 @@ def restored(cls: type[Classifier], model: Mapping[str, Any]) -> Classifier:
     found.n_features_in_ = int(model["features"])
     found.shape_ = None if model["shape"] is None else (int(model["shape"][0]), int(model["shape"][1]))
     found.recipe_, found.figures_ = model["recipe"], model["figures"]
-    if len(found.classes_) != 2:
+    if found.classes_.ndim != 1 or len(found.classes_) < 2:
         raise NbrError("the parts of the classifier do not fit together")
     return found  # type: ignore[no-any-return]
 

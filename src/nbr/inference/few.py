@@ -18,7 +18,7 @@ class Few(ExactEngine):
 
     max over z = sum over T of (-1)^(|T|+1) min over T, and the minimum of mu_y over points is mu_y
     of the componentwise minimum of their grades, whose expectation is the one-point formula:
-    O(2^N K log K).
+    O(2^N K log K). Grades are (..., points, rules), beliefs (rules,) or (..., rules).
     """
 
     name = "few"
@@ -38,6 +38,7 @@ class Few(ExactEngine):
 
     def expectation(self, grades: Tensor, beliefs: Tensor) -> Tensor:
         *batch, points, _ = grades.shape
+        beliefs = beliefs if beliefs.dim() == 1 else beliefs[..., None, :]
         # Fix the first points outside the vectorised part when all subsets at once would not fit.
         inner = points
         while inner and grades[..., 0, :].numel() << inner > CHUNK:

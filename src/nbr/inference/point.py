@@ -14,6 +14,8 @@ CHUNK = 1 << 14  # grades sorted at a time: they stay in a fast cache, and torch
 def keep(grades: Tensor, beliefs: Tensor) -> Tensor:
     """E_Y[mu_Y(z)] for points with grades of shape (..., rules): shape (...).
 
+    Beliefs are (rules,), or (..., rules) where each point has its own.
+
     By the layer-cake formula, with the rules sorted by grade, r_(0) = 0 and r_(K+1) = 1,
 
         E = sum over j = 0..K of (r_(j+1) - r_(j)) * product over i <= j of (1 - b_(i)):
@@ -26,14 +28,17 @@ def keep(grades: Tensor, beliefs: Tensor) -> Tensor:
     *batch, rules = grades.shape
     if not rules:
         return grades.new_ones(batch)
-    rows = grades.reshape(-1, rules).split(max(1, CHUNK // rules))
-    return torch.cat([_keep_rows(chunk, beliefs) for chunk in rows]).reshape(batch)
+    size = max(1, CHUNK // rules)
+    rows = grades.reshape(-1, rules).split(size)
+    if beliefs.dim() == 1:
+        return torch.cat([_keep_rows(chunk, (1 - beliefs).expand(chunk.shape)) for chunk in rows]).reshape(batch)
+    absent = (1 - beliefs).expand(grades.shape).reshape(-1, rules).split(size)
+    return torch.cat([_keep_rows(*chunk) for chunk in zip(rows, absent, strict=True)]).reshape(batch)
 
 
-def _keep_rows(grades: Tensor, beliefs: Tensor) -> Tensor:
+def _keep_rows(grades: Tensor, absent: Tensor) -> Tensor:
     order = _ascending(grades)
-    ordered = grades.gather(1, order)
-    absent = (1 - beliefs)[order]
+    ordered, absent = grades.gather(1, order), absent.gather(1, order)
     steps = torch.diff(ordered, dim=1, append=torch.ones_like(ordered[:, :1]))
     return ordered[:, 0] + (steps * absent.cumprod(dim=1)).sum(dim=1)
 

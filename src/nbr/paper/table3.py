@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
-from nbr.classify.bodies import Bodies
 from nbr.classify.certificate import radius
 from nbr.classify.degrees import ABSENT, push, seen
 from nbr.classify.recipe import Recipe, Sample
 from nbr.classify.robust import RobustClassifier
+from nbr.classify.rules import NonexpansiveRules
 from nbr.kinds import load_as
 from nbr.paper.table2 import Data, Rival, chosen, proof
 
@@ -36,7 +36,7 @@ SMALLEST = 1e-6  # of variances
 class Combined:
     """Scores put together: a margin for the second label, and whether it is monotone in every score."""
 
-    bodies: Bodies
+    rules: NonexpansiveRules
     margin: Callable[[Tensor], Tensor]
     monotone: bool
 
@@ -48,9 +48,14 @@ class Combined:
         points = images.flatten(1).double()
         if not self.monotone:
             return torch.zeros(len(points), dtype=torch.float64)
-        with torch.no_grad():
-            parts = (self.bodies.signs, self.bodies.steepness(), self.bodies.slack(points), self.margin, 16.0)
-            return radius(self.bodies.scores(points), *parts)
+        rules, scores = self.rules, self.rules.scores(points)
+        slack = rules.slack(points, scores)
+        return radius(scores, slack, rules.steepness, rules.groups, self.logits, exact=False, most=16.0)
+
+    def logits(self, scores: Tensor) -> Tensor:
+        """Half the margin for the second label, minus half for the first."""
+        margin = self.margin(scores)
+        return torch.stack([-margin / 2, margin / 2], dim=1)
 
 
 class _Logits(nn.Module):
@@ -59,26 +64,27 @@ class _Logits(nn.Module):
         self.combined = combined
 
     def forward(self, inputs: Tensor) -> Tensor:
-        margin = self.combined.margin(self.combined.bodies.scores(inputs.flatten(1)))
-        return torch.stack([-margin / 2, margin / 2], dim=1)
+        return self.combined.logits(self.combined.rules.scores(inputs.flatten(1)))
 
 
-def combined(sample: Sample, bodies: Bodies, recipe: Recipe) -> dict[str, Combined]:
+def combined(sample: Sample, rules: NonexpansiveRules, recipe: Recipe) -> dict[str, Combined]:
     """The four other ways, each fitted to the training images."""
-    memory = _memories(sample, bodies)
-    scores = seen(sample, bodies, memory)
+    memory = _memories(sample, rules)
+    scores = seen(sample, rules, memory)
     usual = scores.masked_fill(scores == ABSENT, torch.nan).nanmean(dim=0)
     scores = torch.where(scores == ABSENT, usual, scores)
     found: dict[str, Combined] = {}
     for number, energy in ((1, torch.sigmoid), (2, logsigmoid)):
-        weight = bodies.share.float().clamp(min=SMALLEST).log().requires_grad_()  # else rules of few examples drown all
-        scale = bodies.scale.float().log().requires_grad_()
-        margin = _field(bodies, weight, scale, energy)
-        push(scores, sample.side, bodies.signs, [weight, scale], margin, recipe, lambda *told: None)
+        weight = rules.share.float().clamp(min=SMALLEST).log().requires_grad_()  # else rules of few examples drown all
+        scale = rules.scale.float().log().requires_grad_()
+        margin = _field(rules, weight, scale, energy)
+        push(scores, sample.labels, _rising(rules), [weight, scale], margin, recipe, lambda *told: None)
         fixed = (weight.detach().double(), scale.detach().double())
-        found[f"Markov random field {number}"] = Combined(bodies, _field(bodies, *fixed, energy), True)
-    for number, feature in ((1, lambda told: torch.sigmoid(bodies.scale.to(told.dtype) * told)), (2, _itself)):
-        found[f"Gaussian naive Bayes {number}"] = Combined(bodies, _bayes(feature, scores.double(), sample.side), False)
+        found[f"Markov random field {number}"] = Combined(rules, _field(rules, *fixed, energy), True)
+    for number, feature in ((1, lambda told: torch.sigmoid(rules.scale.to(told.dtype) * told)), (2, _itself)):
+        found[f"Gaussian naive Bayes {number}"] = Combined(
+            rules, _bayes(feature, scores.double(), sample.labels), False
+        )
     return found
 
 
@@ -90,7 +96,7 @@ def classifiers(given: Data, only: Sequence[str]) -> dict[str, Rival]:
     sample = Sample(given.train.flatten(1).float(), given.train_labels, (28, 28))
     raw = shipped.raw_module()
     found = {"NBR": Rival(shipped.as_module(), proof(shipped), raw, raw)}
-    for name, each in combined(sample, shipped.bodies_, recipe).items():
+    for name, each in combined(sample, shipped.rules_, recipe).items():
         found[name] = Rival(each.module(), each.proved, raw, raw)
     return {name: found[name] for name in chosen(only, found)}
 
@@ -100,14 +106,14 @@ def _itself(values: Tensor) -> Tensor:
 
 
 def _field(
-    bodies: Bodies, weight: Tensor, scale: Tensor, energy: Callable[[Tensor], Tensor]
+    rules: NonexpansiveRules, weight: Tensor, scale: Tensor, energy: Callable[[Tensor], Tensor]
 ) -> Callable[[Tensor], Tensor]:
     """The energy of the first label minus that of the second."""
 
     def margin(scores: Tensor) -> Tensor:
         sharp = scale.exp().to(scores.dtype) * scores
         gap = energy(sharp) - energy(-sharp)
-        return (gap * weight.exp().to(scores.dtype)) @ bodies.signs.to(scores.dtype)
+        return (gap * weight.exp().to(scores.dtype)) @ _rising(rules).to(scores.dtype)
 
     return margin
 
@@ -134,11 +140,15 @@ def _bayes(feature: Callable[[Tensor], Tensor], scores: Tensor, side: Tensor) ->
     return margin
 
 
-def _memories(sample: Sample, bodies: Bodies) -> Tensor:
+def _rising(rules: NonexpansiveRules) -> Tensor:
+    """1 for rules that speak for the second label, -1 for the first."""
+    return rules.groups.rising(torch.tensor([1]), torch.tensor([0]))[0]
+
+
+def _memories(sample: Sample, rules: NonexpansiveRules) -> Tensor:
     """Which rule is the memory of each example, -1 if none."""
-    networks = len(bodies.side) - len(bodies.memories)
     found = torch.full((len(sample.points),), -1)
-    if len(bodies.memories):
-        near = torch.cdist(bodies.memories.float(), sample.points.float()).min(dim=1)
-        found[near.indices] = networks + torch.arange(len(bodies.memories))
+    if len(rules.memories):
+        near = torch.cdist(rules.memories.float(), sample.points.float()).min(dim=1)
+        found[near.indices] = rules.first_memory + torch.arange(len(rules.memories))
     return found

@@ -6,6 +6,7 @@ Each layer says how it is written to a file and how it maps a box of inputs to a
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 
 import torch
@@ -32,15 +33,28 @@ def layers(network: nn.Module) -> list[nn.Module] | None:
 
 
 def run(network: nn.Module, inputs: Tensor) -> Tensor:
-    """The network in the precision of its inputs, whatever that of its weights: inference is float64."""
-    state = {**dict(network.named_parameters()), **dict(network.named_buffers())}
+    """The network in the precision of its inputs, whatever that of its weights: inference is float64.
+
+    Nothing of the network is touched, so that several threads may ask it: known layers are computed from their weights,
+    and any other network is asked by a copy that shares its weights, and in which nothing is left to chance.
+    """
+    chain = layers(network)
+    if chain is None:
+        return _run_copy(network, inputs)
+    for layer in chain:
+        if isinstance(layer, nn.Linear):
+            bias = None if layer.bias is None else layer.bias.to(inputs.dtype)
+            inputs = nn.functional.linear(inputs, layer.weight.to(inputs.dtype), bias)
+        else:
+            inputs = layer(inputs)
+    return inputs
+
+
+def _run_copy(network: nn.Module, inputs: Tensor) -> Tensor:
+    state: dict[str, Tensor] = {**dict(network.named_parameters()), **dict(network.named_buffers())}
     exact = {key: value.to(inputs.dtype) for key, value in state.items() if value.is_floating_point()}
-    trained = network.training
-    network.eval()  # an answer does not depend on chance, as dropout would have it
-    try:
-        output: Tensor = functional_call(network, exact, (inputs,))
-    finally:
-        network.train(trained)
+    shared = {id(value): value for value in state.values()}
+    output: Tensor = functional_call(copy.deepcopy(network, shared).eval(), exact, (inputs,))
     return output
 
 

@@ -1,0 +1,157 @@
+"""What every classifier made of rules can be asked: labels, intervals, conflict, proofs, reasons."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from torch import Tensor
+
+from nbr.classify.evaluation import Evaluation
+from nbr.classify.intervals import MOST_LABELS
+from nbr.errors import NbrError
+from nbr.storage import container
+
+Array = NDArray[Any]
+UNPROVED = "a proof needs rules of two groups each, whose estimators have a Lipschitz constant, lipschitz_"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What a rule, numbered from 0, adds for one of the two most plausible labels of an input against the other."""
+
+    rule: int
+    kind: str
+    speaks_for: Any
+    weight: float
+    proved_radius: float | None  # within which the rule goes on speaking for the same labels
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All that a classifier says about some inputs, from one evaluation of its rules."""
+
+    labels: Array  # (n,)
+    intervals: Array | None  # (n, labels, 2): belief and plausibility; None if there are too many labels
+    conflict: Array | None  # (n,)
+    radius: Array | None  # (n,): a proved L2 radius; None if the rules allow no proof
+    reasons: list[list[Reason]]  # of each input, those that count most first
+
+
+class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A classifier made of rules; subclasses say how they are evaluated."""
+
+    classes_: Array
+    combine: str
+
+    @abstractmethod
+    def _evaluate(self, X: ArrayLike) -> Evaluation:
+        """What the rules say about inputs."""
+
+    @abstractmethod
+    def _kinds(self) -> list[str]:
+        """A word for each rule."""
+
+    @property
+    @abstractmethod
+    def _furthest(self) -> float:
+        """No larger radius is looked for."""
+
+    @abstractmethod
+    def contents(self) -> dict[str, int]:
+        """What it is made of, in numbers."""
+
+    def listed_rules(self) -> list[dict[str, Any]]:
+        """The rules one by one, where each has a kind, a frame and a belief worth telling."""
+        return []
+
+    def verdict(self, X: ArrayLike, reasons: int = 5) -> Verdict:
+        """Labels, intervals, conflict, proved radii and the rules that count most, from one evaluation."""
+        found = self._evaluate(X)
+        scores, radius = found.scores(), found.radius(self._furthest)
+        told = found.intervals() if len(self.classes_) <= MOST_LABELS else None
+        return Verdict(
+            self.classes_[scores.argmax(dim=1).numpy()],
+            None if told is None else torch.stack([told.belief, told.plausibility], dim=2).numpy(),
+            None if told is None else told.conflict.numpy(),
+            None if radius is None else radius.numpy(),
+            self._reasons(found, scores, reasons),
+        )
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Equation (14), log Pl of each label up to a constant of the input; with two labels, their difference."""
+        scores = self._evaluate(X).scores()
+        return (scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores).numpy()
+
+    def predict(self, X: ArrayLike) -> Array:
+        """The most plausible label."""
+        best = self._evaluate(X).scores().argmax(dim=1).numpy()
+        found: Array = self.classes_[best]
+        return found
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """The softmax of log Pl: the probability of the label under a uniform prior (section 4.4)."""
+        return self._evaluate(X).scores().softmax(dim=1).numpy()
+
+    def belief(self, X: ArrayLike) -> Array:
+        """The interval [belief, plausibility] of each label: (n, labels, 2)."""
+        found = self._evaluate(X).intervals()
+        return torch.stack([found.belief, found.plausibility], dim=2).numpy()
+
+    def conflict(self, X: ArrayLike) -> Array:
+        """How far the rules contradict each other about each input: (n,)."""
+        return self._evaluate(X).intervals().conflict.numpy()
+
+    def weights_of_evidence(self, X: ArrayLike) -> Array:
+        """log Pl - log(1 - Bel) of each label: evidence for it and against it together, the paper's alternative."""
+        found = self._evaluate(X).intervals()
+        tiny = torch.finfo(torch.float64).tiny
+        return (found.plausibility.clamp(min=tiny).log() - (1 - found.belief).clamp(min=tiny).log()).numpy()
+
+    def predict_set(self, X: ArrayLike) -> list[set[Any]]:
+        """The labels that no other beats for sure: those whose plausibility reaches the largest belief."""
+        found = self._evaluate(X).intervals()
+        within = (found.plausibility >= found.belief.amax(dim=1, keepdim=True)).numpy()
+        return [set(self.classes_[row].tolist()) for row in within]
+
+    def certified_radius(self, X: ArrayLike) -> Array:
+        """A radius for each input: no perturbation of at most that L2 length changes its label. Sound in float64."""
+        radius = self._evaluate(X).radius(self._furthest)
+        if radius is None:
+            raise NbrError(UNPROVED)
+        return radius.numpy()
+
+    def rule_radius(self, X: ArrayLike) -> Array:
+        """For each input and rule, how far the rule goes on speaking for the same labels, proved: (n, rules)."""
+        radius = self._evaluate(X).rule_radius()
+        if radius is None:
+            raise NbrError(UNPROVED)
+        return radius.numpy()
+
+    def reasons(self, X: ArrayLike, most: int = 5) -> list[list[Reason]]:
+        """The rules that count most between the two most plausible labels of each input."""
+        found = self._evaluate(X)
+        return self._reasons(found, found.scores(), most)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the trained classifier to a .nbr file, which `nbr.load` reads."""
+        container.save(self, path)
+
+    def _reasons(self, found: Evaluation, scores: Tensor, most: int) -> list[list[Reason]]:
+        label = scores.argmax(dim=1)
+        rival = scores.scatter(1, label[:, None], -torch.inf).argmax(dim=1)
+        weights, radius, kinds = found.contributions(label, rival), found.rule_radius(), self._kinds()
+        top = weights.abs().topk(min(most, weights.shape[1]), dim=1).indices
+        names = self.classes_.tolist()
+
+        def one(row: int, rule: int) -> Reason:
+            weight = float(weights[row, rule])
+            own = None if radius is None else float(radius[row, rule])
+            return Reason(rule, kinds[rule], names[int((label if weight > 0 else rival)[row])], abs(weight), own)
+
+        return [[one(row, int(rule)) for rule in chosen] for row, chosen in enumerate(top)]

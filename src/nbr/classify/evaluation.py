@@ -1,0 +1,130 @@
+"""What rules say about some inputs, evaluated once; labels, intervals, proofs and reasons all follow from it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from nbr.classify import certificate
+from nbr.classify.intervals import Intervals, check_labels, intervals
+from nbr.classify.rules import NonexpansiveRules, ScoredRules
+from nbr.errors import NbrError, suggest
+from nbr.inference.batch import Batch, FuzzyBatch, Groups, scaled
+
+FEW, MANY = 32, 1024  # inputs at a time, so that
+CACHED = 1 << 18  # intermediate results stay in a fast cache
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation(ABC):
+    """Inputs as the rules see them."""
+
+    combine: str  # scaled or exact
+    groups: Groups  # (rules, labels)
+
+    @abstractmethod
+    def rows(self) -> Iterator[slice]:
+        """The inputs, some at a time."""
+
+    @abstractmethod
+    def batch(self, rows: slice) -> Batch:
+        """The belief functions of some inputs."""
+
+    def scores(self) -> Tensor:
+        """log Pl of each label, up to a constant of the input: (n, labels)."""
+        return torch.cat([self.batch(rows).points() for rows in self.rows()])
+
+    def intervals(self) -> Intervals:
+        """Belief, plausibility and conflict."""
+        check_labels(self.groups.points)
+        parts = [intervals(self.batch(rows).sets(), rows.start) for rows in self.rows()]
+        names = ("belief", "plausibility", "conflict")
+        return Intervals(*(torch.cat([getattr(part, name) for part in parts]) for name in names))
+
+    def contributions(self, label: Tensor, rival: Tensor) -> Tensor:
+        """What each rule by itself says for a label against another: (n, rules)."""
+        parts = []
+        for rows in self.rows():
+            batch = self.batch(rows)
+            parts.append(batch.alone(label[rows]) - batch.alone(rival[rows]))
+        return torch.cat(parts)
+
+    def rule_radius(self) -> Tensor | None:
+        """How far each rule goes on speaking for the same group: (n, rules); None if nothing is known."""
+        return None
+
+    def radius(self, most: float) -> Tensor | None:
+        """A proved radius for each input; None where the rules allow no proof."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Graded(Evaluation):
+    """Rules of which nothing is known but their grades (n, labels, rules)."""
+
+    grades: Tensor
+    beliefs: Tensor
+
+    def rows(self) -> Iterator[slice]:
+        return _slices(len(self.grades), self.grades[:1].numel())
+
+    def batch(self, rows: slice) -> Batch:
+        if self.combine == "exact":
+            return FuzzyBatch(self.grades[rows], self.beliefs)
+        return scaled(self.grades[rows], self.beliefs, self.groups)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored(Evaluation):
+    """Rules of two groups with scores (n, rules) that change by at most `steepness` times the distance of inputs."""
+
+    rules: ScoredRules
+    values: Tensor
+    steepness: Callable[[], Tensor]
+    slack: Callable[[], Tensor]  # how far the scores may be off, (n, rules)
+
+    def rows(self) -> Iterator[slice]:
+        return _slices(len(self.values), len(self.groups))
+
+    def batch(self, rows: slice) -> Batch:
+        return self.rules.batch(self.values[rows], self.combine)
+
+    def rule_radius(self) -> Tensor:
+        return (self.values.abs() - self.slack()).clamp(min=0) / self.steepness()
+
+    def radius(self, most: float) -> Tensor:
+        if len(self.groups) == 1 and self.groups.complete and self.groups.points == 2 and float(self.rules.belief) == 1:
+            return self.rule_radius()[:, 0]  # the label is what the only rule says
+        slack, steepness = self.slack(), self.steepness()
+
+        def combined(scores: Tensor) -> Tensor:
+            return self.rules.batch(scores, self.combine).points()
+
+        parts = []
+        for rows in self.rows():
+            known = (self.values[rows], slack[rows], steepness, self.groups, combined)
+            parts.append(certificate.radius(*known, exact=self.combine == "exact", most=most))
+        return torch.cat(parts)
+
+
+def evaluate(rules: NonexpansiveRules, points: Tensor, combine: str) -> Scored:
+    """What nonexpansive rules say about points in float64."""
+    with torch.no_grad():
+        scores = rules.scores(points)
+    return Scored(combine, rules.groups, rules, scores, lambda: rules.steepness, lambda: rules.slack(points, scores))
+
+
+def check_combine(combine: str) -> str:
+    """One of the two ways to combine rules."""
+    if combine not in ("scaled", "exact"):
+        raise NbrError(f"unknown way to combine {combine!r}" + suggest(str(combine), ("scaled", "exact")))
+    return combine
+
+
+def _slices(count: int, width: int) -> Iterator[slice]:
+    size = min(max(CACHED // max(1, width), FEW), MANY)
+    return (slice(start, min(start + size, count)) for start in range(0, count, size))

@@ -1,0 +1,70 @@
+"""A trained network that is only asked: asking it changes nothing, in whatever precision, from any thread."""
+
+from __future__ import annotations
+
+import copy
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nbr.lipschitz.networks import bound, rounding
+
+CHUNK = 512  # inputs at a time
+
+
+class Fixed:
+    """A copy of nonexpansive networks whose weights never change, so that what is computed from them stays true.
+
+    In another precision a further copy is asked; the bounds are those of the weights as they were given.
+    """
+
+    def __init__(self, network: nn.Module) -> None:
+        self._network = copy.deepcopy(network).eval().requires_grad_(False)
+        self._copies: dict[torch.dtype, nn.Module] = {}
+
+    def __call__(self, points: Tensor) -> Tensor:
+        """The outputs of all networks, in the precision of the points: (n, networks)."""
+        network = self._at(points.dtype)
+        return torch.cat([network(part)[..., 0].T for part in points.split(CHUNK)])
+
+    @cached_property
+    def bound(self) -> Tensor:
+        """A number for each network that its Lipschitz constant does not exceed, in float64."""
+        return bound(self._network)
+
+    def rounding(self, length: Tensor) -> Tensor:
+        """How far float64 may be off in the outputs for inputs of these L2 lengths: (n, networks)."""
+        start, slope = self._rounding
+        return start + slope * length[:, None]
+
+    @cached_property
+    def _rounding(self) -> tuple[Tensor, Tensor]:
+        """The bound is linear in the length of the input."""
+        start, end = rounding(self._network, torch.tensor([0.0, 1.0], dtype=torch.float64)).unbind(dim=1)
+        return start, (end - start) * (1 + 1e-12)
+
+    @property
+    def inputs(self) -> int:
+        """The size of an input."""
+        first = next(self._network.parameters())
+        return first.shape[-1]
+
+    @property
+    def weights(self) -> int:
+        """How many numbers they are made of."""
+        return sum(value.numel() for value in self._network.parameters())
+
+    def module(self) -> nn.Module:
+        """A copy of the networks, to do with as one likes."""
+        return copy.deepcopy(self._network)
+
+    def _at(self, dtype: torch.dtype) -> nn.Module:
+        found = self._copies.get(dtype)
+        if found is None:
+            found = self._copies[dtype] = copy.deepcopy(self._network).to(dtype)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_network": self._network, "_copies": {}}
