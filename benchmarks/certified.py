@@ -18,7 +18,7 @@ import torch
 import nbr
 from measure import best
 from nbr import datasets
-from nbr.classify.evaluation import Scored
+from nbr.classify.evaluation import evaluate
 from nbr.classify.robust import RobustClassifier
 from nbr.inference.batch import Groups
 from nbr.lipschitz import bound
@@ -86,8 +86,7 @@ def speed(classifier: RobustClassifier, X: np.ndarray) -> dict:
     with torch.no_grad():
         for dtype in (torch.float32, torch.float64):
             inputs, name = points.to(dtype), str(dtype).removeprefix("torch.")
-            scores = grown.scores(inputs)
-            told = Scored("scaled", grown.groups, grown, scores, lambda: grown.steepness, lambda: scores)
+            told = evaluate(grown, inputs, "scaled")
             rest, belief = best(lambda i=inputs: grown.scores(i)), best(told.scores)
             found[f"belief part over the rest, {name}"] = belief / rest
             found[f"predicted images a second, {name}"] = len(inputs) / (rest + belief)

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 import nbr
+from nbr.classify import frames
 
 SMALL = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 64, "random_state": 0}
 
@@ -79,6 +80,46 @@ def test_bad_input_is_one_line_and_exit_2(folder: Path, words: tuple[str, ...], 
     assert found.stdout == ""
     assert said in found.stderr
     assert len(found.stderr.splitlines()) == 1
+
+
+def test_good_pictures_are_told_beside_a_bad_one(folder: Path) -> None:
+    (folder / "bad.png").write_text("no picture")
+    words = ("first.png", "bad.png", "first.png", "--model", "bars.nbr")
+    for command, lines in (("classify", 2), ("certify", 2)):
+        found = run(command, *words, where=folder)
+        assert found.returncode == 2
+        assert found.stdout.count("first.png: ") == lines
+        assert found.stderr.splitlines() == ["nbr: bad.png: not a picture that can be read"]
+    found = run("classify", *words, "--json", where=folder)
+    assert found.returncode == 2
+    assert [each["picture"] for each in json.loads(found.stdout)["pictures"]] == ["first.png"] * 2
+
+
+@pytest.fixture(scope="module")
+def others(folder: Path) -> Path:
+    """One network, and networks as rules about three labels."""
+    X, y = bars(150)
+    network = nbr.NonexpansiveClassifier(1.0, widths=(32, 8), epochs=8, batch_size=64, box=(0, 1), random_state=0)
+    network.fit(X, y).save(folder / "one.nbr")
+    X[100:, 10:18, 10:18] = 1
+    y = np.where(np.arange(150) < 100, y, "square")
+    rules = [(network, frame) for frame in frames.rest(["flat", "square", "up"])]
+    nbr.BeliefClassifier(rules, random_state=0).fit(X, y).save(folder / "three.nbr")
+    return folder
+
+
+@pytest.mark.parametrize(("model", "labels", "content"), [("one.nbr", 2, "1 network"), ("three.nbr", 3, "3 rules")])
+def test_every_kind_of_classifier_is_shown_and_asked(others: Path, model: str, labels: int, content: str) -> None:
+    shown = run("show", model, where=others)
+    assert shown.returncode == 0, shown.stderr
+    assert content in shown.stdout
+    assert len(json.loads(run("show", model, "--json", where=others).stdout)["labels"]) == labels
+    found = run("classify", "first.png", "--model", model, where=others)
+    assert found.stdout.startswith(f"first.png: {(others / 'label').read_text()}\n")
+    told = json.loads(run("classify", "first.png", "--model", model, "--json", where=others).stdout)["pictures"][0]
+    assert len(told["intervals"]) == labels
+    assert told["proved_radius"] > 0
+    assert "proved: no change" in run("certify", "first.png", "--model", model, where=others).stdout
 
 
 def test_warnings_go_to_stderr(folder: Path) -> None:

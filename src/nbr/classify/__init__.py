@@ -1,1 +1,1 @@
-"""Classifiers whose rules are bodies of evidence about labels, and the proof of their robustness."""
+"""Classifiers whose rules speak about labels, and the proof of their robustness."""

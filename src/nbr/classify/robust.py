@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from nbr import registry
-from nbr.classify.degrees import believe
+from nbr.classify.beliefs import believe
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Evaluation, check_combine, evaluate
 from nbr.classify.experts import experts

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
+from nbr.classify.beliefs import ABSENT, push, seen
 from nbr.classify.certificate import radius
-from nbr.classify.degrees import ABSENT, push, seen
 from nbr.classify.recipe import Recipe, Sample
 from nbr.classify.robust import RobustClassifier
 from nbr.classify.rules import NonexpansiveRules

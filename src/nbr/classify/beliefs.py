@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from nbr.classify.recipe import Recipe, Sample, Watcher
-from nbr.classify.rules import NonexpansiveRules
+from nbr.classify.rules import NonexpansiveRules, ScoredRules
 
 STEPS = 400
 BATCH = 1024
@@ -33,7 +33,7 @@ def believe(
     scale = rules.scale.float().log().requires_grad_()
 
     def margin(scores: Tensor) -> Tensor:
-        now = replace(rules, belief=torch.sigmoid(doubt), scale=scale.exp())
+        now = ScoredRules(rules.groups, rules.share.float(), scale.exp(), torch.sigmoid(doubt))
         first, second = now.batch(scores, "scaled").points().unbind(dim=1)
         return second - first
 

@@ -1,0 +1,164 @@
+"""More than two labels: frames of any shape, proofs for every pair, files, and what is told about bad ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import load_digits, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+import nbr
+from nbr import BeliefClassifier, NbrError, NonexpansiveClassifier, RobustClassifier
+from nbr.classify import certificate, frames
+from nbr.classify.rules import NonexpansiveRules, ScoredRules
+from nbr.inference.batch import Groups
+from nbr.lipschitz import Fixed, dense
+
+ONE = {"widths": (16, 8), "epochs": 10, "batch_size": 64, "random_state": 0}
+
+
+def hand_made(labels: int = 4, networks: int = 6, memories: int = 20, seed: int = 0) -> RobustClassifier:
+    """A classifier of random rules, each with its own two groups of labels; some leave labels out."""
+    dice = torch.Generator().manual_seed(seed)
+    rules = networks + memories
+    table = torch.randint(-1, 2, (rules, labels), generator=dice)
+    table[:, 0], table[:, 1] = 0, 1
+    table = torch.stack([row[torch.randperm(labels, generator=dice)] for row in table])
+    draw = torch.rand(4, rules, generator=dice, dtype=torch.float64)
+    found = RobustClassifier(1.0)
+    found.classes_, found.n_features_in_, found.shape_ = np.array(list("abcdefgh"[:labels])), 5, None
+    found.recipe_ = {}
+    found.rules_ = NonexpansiveRules(
+        Groups(table),
+        0.2 + 0.8 * draw[0],
+        0.5 + 3 * draw[1],
+        0.95 * draw[2],
+        Fixed(dense(5, [8, 8], networks, seed=seed)),
+        torch.randn(memories, 5, generator=dice),
+        1 + draw[3, networks:],
+    )
+    return found
+
+
+@pytest.mark.parametrize("combine", ["scaled", "exact"])
+@pytest.mark.parametrize("labels", [2, 3, 5])
+def test_rules_of_any_groups_are_proved(combine: str, labels: int) -> None:
+    """Steps down the margin of every rival, and random ones, to the proved radius: the label stays."""
+    classifier = hand_made(labels).set_params(combine=combine)
+    X = np.random.default_rng(1).normal(size=(60, 5))
+    radius, best = classifier.certified_radius(X), classifier.decision_function(X)
+    best = np.where(best > 0, 1, 0) if labels == 2 else best.argmax(axis=1)
+    assert np.median(radius) > 0.02
+    module, start, label = classifier.as_module(), torch.from_numpy(X), torch.from_numpy(best)
+    reach = torch.from_numpy(radius)[:, None]
+    beaten = False
+    for step in range(1, labels):
+        rival = (label + step) % labels
+        for length in (reach, 8 * reach + 0.5):
+            moved = start
+            for _ in range(30):
+                moved = moved.detach().requires_grad_()
+                logits = module(moved)
+                gap = (logits.gather(1, label[:, None]) - logits.gather(1, rival[:, None]))[:, 0]
+                if length is reach:
+                    assert bool((gap[radius > 0] > 0).all())
+                beaten |= bool((gap < 0).any())
+                (slope,) = torch.autograd.grad(gap.sum(), moved)
+                away = moved.detach() - 0.3 * length * slope / slope.norm(dim=1, keepdim=True).clamp(min=1e-12) - start
+                moved = start + away * (length / away.norm(dim=1, keepdim=True).clamp(min=1e-12)).clamp(max=1)
+    assert beaten  # further away the steps do succeed
+
+
+@pytest.mark.parametrize("labels", [3, 4])
+def test_the_proof_moves_every_score_the_worst_way(labels: int) -> None:
+    """Against all corners of the box of scores: scaled, the radius is where the first corner loses the label."""
+    random = np.random.default_rng(0)
+    for seed in range(6):
+        classifier = hand_made(labels, 2, 3, seed)
+        rules = classifier.rules_
+        plain = ScoredRules(rules.groups, rules.share, rules.scale, rules.belief)
+        scores, steep = torch.from_numpy(random.normal(size=(1, 5))), torch.ones(5, dtype=torch.float64)
+        corners = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0], dtype=torch.float64)] * 5)
+        for combine in ("scaled", "exact"):
+
+            def combined(values: torch.Tensor, plain: ScoredRules = plain, combine: str = combine) -> torch.Tensor:
+                return plain.batch(values, combine).points()
+
+            known = (scores, torch.zeros(1, 5, dtype=torch.float64), steep, rules.groups, combined)
+            radius = float(certificate.radius(*known, exact=combine == "exact", most=10.0))
+            best = int(combined(scores).argmax())
+            inside = combined(scores + (radius - 1e-6) * corners).argmax(dim=1)
+            assert radius <= 1e-6 or bool((inside == best).all())
+            outside = combined(scores + (radius + 1e-4) * corners)
+            ahead = outside[:, [best]] - outside[:, [k for k in range(labels) if k != best]]
+            assert combine == "exact" or radius == 10 or float(ahead.min()) < 1e-6
+
+
+def test_files_of_many_labels(tmp_path: Path) -> None:
+    classifier = hand_made(4)
+    classifier.save(tmp_path / "m.nbr")
+    again, X = nbr.load(tmp_path / "m.nbr"), np.random.default_rng(1).normal(size=(20, 5))
+    np.testing.assert_array_equal(again.belief(X), classifier.belief(X))
+    np.testing.assert_array_equal(again.certified_radius(X), classifier.certified_radius(X))
+    assert again.reasons(X) == classifier.reasons(X)
+    wrong = replace(classifier.rules_, groups=Groups(torch.ones(26, 4, dtype=torch.long)))  # nothing to tell apart
+    classifier.rules_ = wrong
+    classifier.save(tmp_path / "w.nbr")
+    with pytest.raises(NbrError, match="do not fit together"):
+        nbr.load(tmp_path / "w.nbr")
+
+
+@pytest.mark.parametrize("kind", [frames.rest, frames.hierarchy])
+def test_a_belief_classifier_is_saved_with_its_networks(kind, tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    rules = [(NonexpansiveClassifier(0.3, **ONE), frame) for frame in kind(sorted(set(names)))]
+    classifier = BeliefClassifier(rules, random_state=0).fit(X, names)
+    classifier.save(tmp_path / "b.nbr")
+    again = nbr.load(tmp_path / "b.nbr")
+    found, known = again.verdict(X), classifier.verdict(X)
+    for part in ("labels", "intervals", "conflict", "radius"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(known, part))
+    assert found.reasons == known.reasons
+    again.save(tmp_path / "c.nbr")
+    assert (tmp_path / "c.nbr").read_bytes() == (tmp_path / "b.nbr").read_bytes()
+    # What it was made of came along: fitted again it learns the same.
+    np.testing.assert_array_equal(again.fit(X, names).predict_proba(X), classifier.predict_proba(X))
+
+
+def test_an_estimator_that_cannot_be_saved_is_named(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    rules = [(NonexpansiveClassifier(0.3, **ONE), [{0}, {1, 2}]), (GaussianNB(), [{1}, {2}])]
+    classifier = BeliefClassifier(rules, random_state=0).fit(X, y)
+    with pytest.raises(NbrError, match="rule 2, a GaussianNB, cannot be saved"):
+        classifier.save(tmp_path / "b.nbr")
+    assert not (tmp_path / "b.nbr").exists()
+    assert classifier.verdict(X[:3]).radius is None
+    with pytest.raises(NbrError, match="lipschitz_"):
+        classifier.certified_radius(X)
+
+
+@pytest.mark.parametrize("combine", ["scaled", "exact"])
+def test_estimators_without_frames_tell_all_labels_apart(combine: str) -> None:
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600] / 16, y[:600]
+    classifier = BeliefClassifier([LogisticRegression(), GaussianNB()], combine=combine, random_state=0).fit(X, y)
+    assert classifier.score(X, y) > 0.85
+    interval = classifier.belief(X[:50])
+    assert interval.shape == (50, 10, 2)
+    assert bool((interval[..., 0] <= interval[..., 1]).all())
+    one = [{label} for label in range(10)]
+    framed = BeliefClassifier([(LogisticRegression(), one), (GaussianNB(), one)], combine=combine, random_state=0)
+    np.testing.assert_array_equal(framed.fit(X, y).belief(X[:50]), interval)
+
+
+@pytest.mark.parametrize("rules", [[], "abc", [1], [LogisticRegression], [(LogisticRegression(), "ab")]])
+def test_what_is_no_rule_is_told(rules: object) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(NbrError, match="estimator"):
+        BeliefClassifier(rules).fit(X, y)
