@@ -9,8 +9,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 demo: .venv/ready          ## learn the paper's Table 1 from rows with holes, and print ours beside it
 	$(BIN)/nbr reproduce table1 --seeds 1
 
-test: .venv/ready          ## run the tests
-	$(BIN)/python -m pytest
+test: .venv/ready          ## run the tests, on every core
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
 
 check: .venv/ready         ## what CI runs: lint, format, types, tests
 	$(BIN)/ruff check .
