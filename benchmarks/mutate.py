@@ -100,7 +100,7 @@ def drawn(run: Callable[..., bool], found: list[Mutant]) -> Iterator[Callable[[C
 
         def look(copy: Copy, each: Mutant = each) -> Verdict:
             room = Path(each.file).relative_to("src/nbr").parts[0]
-            noticed = run(copy, each.file, each.content, ROOMS.get(room, ["tests"]))
+            noticed = run(copy, each.file, each.content, ROOMS.get(room, [f"tests/{room}"]))
             return Verdict(f"{each.file}:{each.line}", noticed, each.words)
 
         yield look
