@@ -4,13 +4,13 @@ BIN = .venv/bin
 export PIP_CONSTRAINT = constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench mutate clean
 
 demo: .venv/ready          ## learn the paper's Table 1 from rows with holes, and print ours beside it
 	$(BIN)/nbr reproduce table1 --seeds 1
 
-test: .venv/ready          ## run the tests
-	$(BIN)/python -m pytest
+test: .venv/ready          ## run the tests, on every core
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
 
 check: .venv/ready         ## what CI runs: lint, format, types, tests
 	$(BIN)/ruff check .
@@ -18,8 +18,13 @@ check: .venv/ready         ## what CI runs: lint, format, types, tests
 	$(BIN)/mypy
 	$(MAKE) test
 
-bench: .venv/bench         ## time it, beside the paper's calculus and other libraries
+bench: .venv/bench         ## time it, beside other libraries; with OLD=REVISION also beside an earlier version
 	$(BIN)/python benchmarks/run.py
+	$(if $(OLD),$(BIN)/python benchmarks/compare.py $(OLD) src)
+
+mutate: .venv/ready        ## break the code on purpose: do the tests notice? Takes an hour or two
+	$(BIN)/python benchmarks/mutate.py named --all
+	$(BIN)/python benchmarks/mutate.py random --count 60 --seed 0 --all
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nbr needs Python 3.11 or later")'

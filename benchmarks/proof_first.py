@@ -13,13 +13,14 @@ from pathlib import Path
 
 import torch
 
+import nbr
 from nbr.paper import table2
 from nbr.robustness.protocol import measure, steps_of
 
 
 def main(images: int, budget: str) -> None:
     given = table2.data(images, seed=0)
-    shipped = table2.load("mnist-4-9")
+    shipped = nbr.load("mnist-4-9")
     raw = shipped.raw_module()
     rival = table2.Rival(shipped.as_module(), table2.proof(shipped), raw, raw)
     steps, told = steps_of(budget, None), {"images": images, "budget": budget, "threads": torch.get_num_threads()}

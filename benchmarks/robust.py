@@ -19,7 +19,8 @@ from sklearn.svm import LinearSVC
 
 import nbr
 from nbr import datasets
-from nbr.robustness.curves import picture, wilson
+from nbr.paper.plots import curves
+from nbr.robustness.shares import interval
 
 RADII = [round(0.1 * step, 1) for step in range(41)]
 WIDTHS = (384,) * 5  # of the one network: about as large as ours
@@ -69,7 +70,7 @@ def main(name: str, labels: tuple[int, int], output: Path | None, epochs: int, o
     show(known)
     drawn = {kind: row["proved"] for kind, row in known["rows"].items()}
     title = f"{name}, {labels[0]} against {labels[1]}: proved accuracy, {len(z):,} test images"
-    path.with_suffix(".svg").write_text(picture(title, RADII, drawn, len(z)))
+    path.with_suffix(".svg").write_text(curves(title, RADII, drawn, len(z)))
 
 
 def curve(right: np.ndarray, radius: np.ndarray, seconds: float) -> dict:
@@ -108,8 +109,7 @@ def show(known: dict) -> None:
         cells = ""
         for eps in SHOWN:
             share = row["proved_1.58"] if eps == 1.58 else row["proved"][RADII.index(eps)]
-            low, high = wilson(share, count)
-            cells += f"{100 * share:5.1f} ({100 * low:.1f} to {100 * high:.1f})".ljust(20)
+            cells += f"{100 * share:5.1f} ({interval(share, count)})".ljust(20)
         print(f"{name:<24}{cells}{row['errors']} errors, {row['seconds']:.0f} s")
 
 

@@ -7,6 +7,7 @@ import hashlib
 import http.server
 import struct
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,42 +53,73 @@ def test_wrong_content_is_not_taken_and_the_error_says_what_to_do(tmp_path: Path
     with pytest.raises(NbrError, match="no-such-program is not installed.*Put these files.*one, two") as caught:
         datasets.locate(TOY, folder)
     assert str(home) in str(caught.value)
-    assert not list(home.iterdir())
+    assert not home.exists()
 
 
 class Shop(http.server.BaseHTTPRequestHandler):
-    """Serves the toy files, breaks off the first answer half way, and notes what was asked for."""
+    """Serves the toy files, spoils the first answers, and notes what was asked for."""
 
-    asked: list[tuple[str, str | None]]
-    broken: bool
+    asked: list[str]
+    spoilt: list[str]  # how, one for each of the first answers
 
     def do_GET(self) -> None:
-        content = gzip.compress(CONTENT[Path(self.path).stem], mtime=0)
-        kind, span = type(self), self.headers.get("Range")
-        kind.asked.append((self.path, span))
-        start = int(span.removeprefix("bytes=").rstrip("-")) if span else 0
-        self.send_response(206 if span else 200)
-        self.send_header("Content-Length", str(len(content) - start))
+        kind, content = type(self), gzip.compress(CONTENT[Path(self.path).stem], mtime=0)
+        kind.asked.append(self.path)
+        how = kind.spoilt.pop(0) if kind.spoilt else ""
+        sent = {"half": content[: len(content) // 2], "wrong": gzip.compress(b"something else")}.get(how, content)
+        self.send_response(503 if how == "busy" else 200)
+        self.send_header("Content-Length", str(len(sent) if how == "wrong" else len(content)))
         self.end_headers()
-        whole, kind.broken = kind.broken is False, False
-        self.wfile.write(content[start:] if whole else content[start : len(content) // 2])
+        self.wfile.write(sent)
 
     def log_message(self, *_: object) -> None:
         pass
 
 
-def test_a_broken_download_goes_on_where_it_stopped(home: Path) -> None:
-    Shop.asked, Shop.broken = [], True
+@pytest.fixture
+def shop() -> Iterator[sources.Collection]:
+    Shop.asked, Shop.spoilt = [], []
     with http.server.HTTPServer(("127.0.0.1", 0), Shop) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        toy = replace(TOY, mirrors=(f"http://127.0.0.1:{server.server_port}/",))
-        with pytest.raises(NbrError, match="cannot get toy"):
-            datasets.locate(toy)
-        assert set(datasets.locate(toy).origin.values()) == set(toy.mirrors)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield replace(TOY, mirrors=(f"http://127.0.0.1:{server.server_port}/",))
         server.shutdown()
-    half = len(gzip.compress(CONTENT["one"], mtime=0)) // 2
-    assert Shop.asked == [("/one.gz", None), ("/one.gz", f"bytes={half}-"), ("/two.gz", None)]
-    assert sorted(path.name for path in home.iterdir()) == ["one", "two"]
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
+
+
+@pytest.mark.parametrize("how", ["half", "wrong", "busy"])
+def test_a_download_that_fails_is_tried_again(how: str, shop: sources.Collection, home: Path) -> None:
+    Shop.spoilt = [how]
+    assert set(datasets.locate(shop).origin.values()) == set(shop.mirrors)
+    assert Shop.asked == ["/one.gz", "/one.gz", "/two.gz"]
+    assert {path.name: path.read_bytes() for path in home.iterdir()} == CONTENT
+
+
+@pytest.mark.parametrize("how", ["half", "wrong", "busy"])
+def test_what_keeps_failing_leaves_nothing_and_is_said(how: str, shop: sources.Collection, home: Path) -> None:
+    Shop.spoilt = [how] * (sources.RETRIES + 1)
+    with pytest.raises(NbrError, match="cannot get toy .*127.0.0.1.*no-such-program is not installed"):
+        datasets.locate(shop)
+    assert len(Shop.asked) == sources.RETRIES + 1
+    assert list(home.iterdir()) == []
+
+
+def test_the_next_mirror_and_only_what_is_missing(shop: sources.Collection, home: Path, tmp_path: Path) -> None:
+    """The folder comes first, then the cache, then mirrors in their order; each file tells which it was."""
+    mirror = shop.mirrors[0]
+    home.mkdir(parents=True)
+    (home / "one").write_bytes(CONTENT["one"])
+    said: list[str] = []
+    dead = replace(shop, mirrors=("http://127.0.0.1:1/", mirror))
+    assert datasets.locate(dead, tmp_path / "none", said.append).origin == {"one": "cache", "two": mirror}
+    assert said == ["toy: http://127.0.0.1:1/", f"toy: {mirror}"]
+    assert Shop.asked == ["/two.gz"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "one").write_bytes(CONTENT["one"])
+    assert datasets.locate(shop, tmp_path / "mine").origin == {"one": str(tmp_path / "mine"), "two": "cache"}
 
 
 def test_idx(tmp_path: Path) -> None:

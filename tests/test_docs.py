@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from command import run
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHOWN = [
@@ -21,7 +23,7 @@ SHOWN = [
 def test_console_example(command: str, output: str) -> None:
     words = shlex.split(command)
     assert words[0] == "nbr"
-    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    done = run(*words[1:], cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == output.strip()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -38,7 +39,11 @@ registry.home("model", "belief", "nbr.classify.belief", "classify")
 def load(path: str | PathLike[str]) -> Model:
     """Read a reasoner from a .nbr or .toml file, or a classifier from a .nbr file or by the name of a shipped one."""
     place = _place(path)
-    content = container.read(place)
+    try:
+        content = container.read(place)
+    except NbrError as error:
+        near = difflib.get_close_matches(str(path), shipped(), n=1)
+        raise NbrError(f"{error}" + (f"; did you mean {near[0]!r}, which is included?" if near else "")) from None
     try:
         if place.suffix.lower() == ".toml":
             return _read(container.from_toml(content), registry.Parts())
@@ -66,6 +71,11 @@ def load_as(kind: type[Kind], path: str | PathLike[str], otherwise: str = "anoth
     if not isinstance(found, kind):
         raise NbrError(f"{path} is {otherwise}")
     return found
+
+
+def shipped() -> list[str]:
+    """The names of the models that come with the package."""
+    return sorted(path.stem for path in SHIPPED.glob("*.nbr"))
 
 
 def _read(model: Mapping[str, Any], parts: registry.Parts) -> Model:

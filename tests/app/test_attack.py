@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 import nbr
+from command import run
 from nbr import NbrError
-from nbr.app import attack
+from nbr.app import attack, learn
 from pictures import bars
 
 
-@pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(attack.datasets, "mnist", bars)
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "bars.nbr"
     settings = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 32, "random_state": 0}
     X, y = bars(None, "train")
-    nbr.RobustClassifier(1.0, box=(0, 1), **settings).fit(X, y).save(tmp_path / "bars.nbr")
-    return tmp_path / "bars.nbr"
+    nbr.RobustClassifier(1.0, box=(0, 1), **settings).fit(X, y).save(path)
+    return path
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(attack.datasets, "mnist", bars)
+    return Path(shutil.copy(trained, tmp_path))
 
 
 def test_attacked_lies_between_proved_and_natural(model: Path) -> None:
@@ -30,6 +37,8 @@ def test_attacked_lies_between_proved_and_natural(model: Path) -> None:
     assert told["proved"] <= told["attacked"] <= min(told["left_by"].values()) <= told["natural"]
     assert told["broken_within_their_proved_radius"] == 0
     assert "left by all attacks" in attack.shown(told)
+    sure = {**told, "natural": 1.0, "images": 20}
+    assert re.search(r"natural +100.0 % +\(83.9 to 100.0\)", attack.shown(sure))  # 20 of 20 is not all there are
     assert attack.run(str(model), "mnist", 2.0, "quick", names, 20, folder, False, 0) == told
     wide = attack.run(str(model), "mnist", 20.0, "quick", ["DDN"], 20, model.parent / "wide", True, 0)
     assert wide["attacked"] == 0
@@ -45,16 +54,23 @@ def test_bad_settings(model: Path) -> None:
             attack.run(str(model), "mnist", change[0], "quick", ["PGD"], change[1], model.parent / "x", False, 0)
     with pytest.raises(NbrError, match="unknown data"):
         attack.run(str(model), "cifar", 2.0, "quick", ["PGD"], None, model.parent / "x", False, 0)
+    with pytest.raises(NbrError, match="did you mean 'mnist-4-9'"):
+        attack.run("mnist-49", "mnist", 2.0, "quick", ["PGD"], None, model.parent / "x", False, 0)
 
 
-def test_ctrl_c_is_told_in_one_line_and_a_folder_by_its_name(tmp_path: Path) -> None:
-    run = "import sys\nfrom nbr.app import cli, learn, main\ndef stop(*told):\n    raise {error}\n"
-    run += "learn.score = stop\nsys.argv = ['nbr', 'score', 'm.nbr', 't.csv']\nmain.main()"
-    for error, status, words in [
-        ("KeyboardInterrupt", 130, "nbr: stopped"),
-        ("FileExistsError(17, 'File exists', 'here')", 2, "nbr: cannot write here: File exists"),
-    ]:
-        done = subprocess.run(
-            [sys.executable, "-c", run.format(error=error)], capture_output=True, text=True, timeout=60
-        )
-        assert (done.returncode, done.stderr.strip()) == (status, words)
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (KeyboardInterrupt(), 130, "nbr: stopped"),
+        (FileExistsError(17, "File exists", "here"), 2, "nbr: cannot write here: File exists"),
+    ],
+)
+def test_ctrl_c_is_told_in_one_line_and_a_folder_by_its_name(
+    error: BaseException, status: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(learn, "score", stop)
+    done = run("score", "m.nbr", "t.csv")
+    assert (done.returncode, done.stderr.strip()) == (status, words)

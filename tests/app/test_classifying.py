@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +10,7 @@ import pytest
 from PIL import Image
 
 import nbr
+from command import run
 from nbr.classify import frames
 
 SMALL = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 64, "random_state": 0}
@@ -41,25 +40,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def run(*words: object, where: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "nbr", *map(str, words)]
-    return subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=60)
-
-
 def test_classify_and_certify(folder: Path) -> None:
-    found = run("classify", "first.png", "--model", "bars.nbr", where=folder)
+    found = run("classify", "first.png", "--model", "bars.nbr", cwd=folder)
     assert found.returncode == 0, found.stderr
     label = (folder / "label").read_text()
     assert found.stdout.startswith(f"first.png: {label}\n")
     assert "proved: no change of L2 length" in found.stdout
-    told = json.loads(run("classify", "first.png", "--model", "bars.nbr", "--json", where=folder).stdout)["pictures"][0]
+    told = json.loads(run("classify", "first.png", "--model", "bars.nbr", "--json", cwd=folder).stdout)["pictures"][0]
     assert told["label"] == label
     low, high = told["intervals"][label]
     assert 0 <= low <= high <= 1
     assert told["proved_radius"] > 0
     assert told["rules"][0]["speaks_for"] == label
-    assert "4 networks" in run("show", "bars.nbr", where=folder).stdout
-    short = run("certify", "first.png", "--model", "bars.nbr", where=folder)
+    assert "4 networks" in run("show", "bars.nbr", cwd=folder).stdout
+    short = run("certify", "first.png", "--model", "bars.nbr", cwd=folder)
     assert f"first.png: {label}; proved: no change of L2 length {told['proved_radius']:.4f}" in short.stdout
 
 
@@ -75,7 +69,7 @@ def test_classify_and_certify(folder: Path) -> None:
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(folder: Path, words: tuple[str, ...], said: str) -> None:
-    found = run(*words, where=folder)
+    found = run(*words, cwd=folder)
     assert found.returncode == 2
     assert found.stdout == ""
     assert said in found.stderr
@@ -86,11 +80,11 @@ def test_good_pictures_are_told_beside_a_bad_one(folder: Path) -> None:
     (folder / "bad.png").write_text("no picture")
     words = ("first.png", "bad.png", "first.png", "--model", "bars.nbr")
     for command, lines in (("classify", 2), ("certify", 2)):
-        found = run(command, *words, where=folder)
+        found = run(command, *words, cwd=folder)
         assert found.returncode == 2
         assert found.stdout.count("first.png: ") == lines
         assert found.stderr.splitlines() == ["nbr: bad.png: not a picture that can be read"]
-    found = run("classify", *words, "--json", where=folder)
+    found = run("classify", *words, "--json", cwd=folder)
     assert found.returncode == 2
     assert [each["picture"] for each in json.loads(found.stdout)["pictures"]] == ["first.png"] * 2
 
@@ -110,22 +104,22 @@ def others(folder: Path) -> Path:
 
 @pytest.mark.parametrize(("model", "labels", "content"), [("one.nbr", 2, "1 network"), ("three.nbr", 3, "3 rules")])
 def test_every_kind_of_classifier_is_shown_and_asked(others: Path, model: str, labels: int, content: str) -> None:
-    shown = run("show", model, where=others)
+    shown = run("show", model, cwd=others)
     assert shown.returncode == 0, shown.stderr
     assert content in shown.stdout
-    assert len(json.loads(run("show", model, "--json", where=others).stdout)["labels"]) == labels
-    found = run("classify", "first.png", "--model", model, where=others)
+    assert len(json.loads(run("show", model, "--json", cwd=others).stdout)["labels"]) == labels
+    found = run("classify", "first.png", "--model", model, cwd=others)
     assert found.stdout.startswith(f"first.png: {(others / 'label').read_text()}\n")
-    told = json.loads(run("classify", "first.png", "--model", model, "--json", where=others).stdout)["pictures"][0]
+    told = json.loads(run("classify", "first.png", "--model", model, "--json", cwd=others).stdout)["pictures"][0]
     assert len(told["intervals"]) == labels
     assert told["proved_radius"] > 0
-    assert "proved: no change" in run("certify", "first.png", "--model", model, where=others).stdout
+    assert "proved: no change" in run("certify", "first.png", "--model", model, cwd=others).stdout
 
 
 def test_warnings_go_to_stderr(folder: Path) -> None:
     picture = Image.open(folder / "first.png").resize((90, 90)).point(lambda value: 255 - value)
     picture.save(folder / "large.png")
-    found = run("certify", "large.png", "--model", "bars.nbr", where=folder)
+    found = run("certify", "large.png", "--model", "bars.nbr", cwd=folder)
     assert found.returncode == 0
     assert "inverted" in found.stderr
     assert "90 x 90" in found.stderr

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: a process, its output, its exit code."""
+"""The command line as a user meets it: its output, its exit code; first of all as a process of its own."""
 
 import json
 import math
@@ -9,16 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from command import run as nbr
+
 MAJORITY = Path(__file__).parents[2] / "examples" / "majority.toml"
 
 
-def nbr(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def process(*words: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "nbr", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
 def test_ask_prints_the_interval() -> None:
-    done = nbr("ask", MAJORITY, "x10", "--given", "x0=1")
+    done = process("ask", MAJORITY, "x10", "--given", "x0=1")
     assert done.returncode == 0
     assert "belief       0.0000" in done.stdout
     assert "plausibility 0.3333" in done.stdout
@@ -109,9 +111,10 @@ def test_pickle_renamed(tmp_path) -> None:
 
 
 def test_help_version_and_no_torch() -> None:
-    assert "ask" in nbr("--help").stdout
+    assert "ask" in process("--help").stdout
     assert nbr().stdout == nbr("--help").stdout
     assert nbr("--version").stdout.startswith("nbr ")
+    assert process("aks").returncode == 2
     code = "import sys, nbr, nbr.app.cli; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 

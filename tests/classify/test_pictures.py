@@ -41,6 +41,45 @@ def test_dark_on_light_and_transparent_pictures(tmp_path: Path) -> None:
     assert pixels[0, 0] == 0
 
 
+def shades() -> np.ndarray:
+    """A cross in 16 bits of many shades; cut off at 8 bits it would be black and white."""
+    return (cross().astype(np.uint16) * 257 * np.linspace(0.3, 1, 28)[:, None]).astype(np.uint16)
+
+
+@pytest.mark.parametrize("ending", ["png", "tiff"])
+def test_16_bit_pictures_keep_their_shades(tmp_path: Path, ending: str) -> None:
+    Image.fromarray(shades()).save(tmp_path / f"d.{ending}")
+    np.testing.assert_array_equal(pictures.read(tmp_path / f"d.{ending}")[0], shades() / 65535)
+
+
+def test_16_bit_pictures_may_have_a_transparent_shade(tmp_path: Path) -> None:
+    """What is not drawn is white paper, here: inverted to black."""
+    Image.fromarray(shades() // 3).save(tmp_path / "d.png", transparency=0)
+    pixels, said = pictures.read(tmp_path / "d.png")
+    assert "inverted" in said[0]
+    np.testing.assert_allclose(pixels, np.where(shades() == 0, 0, 1 - (shades() // 3) / 65535))
+
+
+def test_16_bit_pgm(tmp_path: Path) -> None:
+    (tmp_path / "d.pgm").write_bytes(b"P5 28 28 65535\n" + shades().astype(">u2").tobytes())
+    np.testing.assert_array_equal(pictures.read(tmp_path / "d.pgm")[0], shades() / 65535)
+
+
+@pytest.mark.parametrize(
+    ("mode", "ending"), [("1", "png"), ("P", "png"), ("CMYK", "tiff"), ("RGB", "png"), ("LA", "png")]
+)
+def test_other_kinds_of_pixels_are_the_same_picture(tmp_path: Path, mode: str, ending: str) -> None:
+    Image.fromarray(cross()).convert(mode).save(tmp_path / f"d.{ending}")
+    np.testing.assert_allclose(pictures.read(tmp_path / f"d.{ending}")[0], cross() / 255, atol=0.01)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.float32])
+def test_pixels_without_an_agreed_white_are_refused(tmp_path: Path, kind: type) -> None:
+    Image.fromarray(cross().astype(kind)).save(tmp_path / "d.tiff")
+    with pytest.raises(NbrError, match="d.tiff: pixels of the kind [IF] have no agreed white"):
+        pictures.read(tmp_path / "d.tiff")
+
+
 def test_another_size_is_scaled_and_centred(tmp_path: Path) -> None:
     big = np.zeros((300, 200), dtype=np.uint8)
     big[20:120, 30:60] = 200

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nbr import NbrError
-from nbr.paper import gallery, report2
+from nbr.paper import attack_report, gallery
 from nbr.paper.table2 import PAPER, Data, NearestNeighbour, _trained, chosen
 from nbr.robustness import rivals
 from nbr.robustness.protocol import Measured, Subject
@@ -29,41 +29,45 @@ GOOD = measured(
 
 
 def test_figures_and_checks() -> None:
-    (row,) = report2.rows({"NBR": GOOD}, PAPER)
+    (row,) = attack_report.rows({"NBR": GOOD}, PAPER)
     assert row["natural"] == 75
     assert row["proved"] == 25
     assert row["left_by"] == {"PGD": 50, "CW": 25, "BA": 75}
     assert row["attacked"] == 25
     assert row["paper"]["attacked"] == 55.3
-    assert all(held for _, held in report2.checks({"NBR": GOOD}))
-    shown = report2.text([row], report2.checks({"NBR": GOOD}))
+    assert all(held for _, held in attack_report.checks({"NBR": GOOD}))
+    shown = attack_report.text([row], attack_report.checks({"NBR": GOOD}))
     assert "25.0 (55.5)" in shown
     assert "NO" not in shown
-    assert "<th>proved</th>" in report2.page("Table 2", [row], report2.checks({"NBR": GOOD}), [], "how")
+    assert "<th>proved</th>" in attack_report.page("Table 2", [row], attack_report.checks({"NBR": GOOD}), [], "how")
 
 
 def test_the_table_as_csv_and_its_pictures() -> None:
-    told = report2.rows({"NBR": GOOD}, PAPER)
-    head, line = report2.table(told).splitlines()
+    told = attack_report.rows({"NBR": GOOD}, PAPER)
+    head, line = attack_report.table(told).splitlines()
     shown = dict(zip(head.split(","), line.split(","), strict=True))
     assert shown["attacked"] == "25.00"
     assert shown["paper CW"] == "55.5"
-    drawn = report2.curves({"NBR": GOOD})
+    drawn = attack_report.curves({"NBR": GOOD})
     assert "NBR, proved" in drawn
-    assert "75.0% above 2.5" in report2.oracle(torch.tensor([1.0, 2.6, 2.7, 4.0]))
+    assert "75.0% above 2.5" in attack_report.oracle(torch.tensor([1.0, 2.6, 2.7, 4.0]))
 
 
 def test_more_steps_and_proved_images_are_looked_at() -> None:
     first = {"CW": torch.tensor([3.0, 3.0])}
     last = {"CW": torch.tensor([3.0, 1.0])}
     audited = torch.tensor([True, False])
-    told = dict(report2.checks({"x": Measured(2.0, audited | True, torch.tensor([2.5, 0.0]), last, first, audited)}))
+    told = dict(
+        attack_report.checks({"x": Measured(2.0, audited | True, torch.tensor([2.5, 0.0]), last, first, audited)})
+    )
     assert (
         told["the last stages, most of the steps, take at most 1 point from the worst case (they take 50.0)"] is False
     )
     assert told["1 proved images were attacked with everything all the same, and none broke"] is True
     broken = {"CW": torch.tensor([1.0, 1.0])}
-    told = dict(report2.checks({"x": Measured(2.0, audited | True, torch.tensor([2.5, 0.0]), broken, first, audited)}))
+    told = dict(
+        attack_report.checks({"x": Measured(2.0, audited | True, torch.tensor([2.5, 0.0]), broken, first, audited)})
+    )
     assert told["1 proved images were attacked with everything all the same, and none broke"] is False
 
 
@@ -90,7 +94,7 @@ def test_rows_are_asked_for_by_name() -> None:
 
 def test_a_broken_proof_and_a_weak_attack_are_told() -> None:
     broken = measured([0.5, 1.0], {"PGD": [torch.inf, 0.9], "BA": [1.0, 0.9]})
-    told = dict(report2.checks({"x": broken}))
+    told = dict(attack_report.checks({"x": broken}))
     assert told["no image was broken within its proved radius"] is False
     assert told["attacks without gradients are weaker than the best with them"] is False
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import torch
 from torch import Tensor
@@ -9,12 +11,11 @@ from torch import Tensor
 from distances import SIZE, Linear, Masked, Nearest
 from nbr import NbrError
 from nbr.robustness.attacks import ATTACKS, attack
-from nbr.robustness.base import Attempt
+from nbr.robustness.base import BUDGETS, Attempt
 from nbr.robustness.target import Cut, Target, distance
 
-STEPS = {"PGD": 100, "DDN": 300, "margin": 100, "Square": 2000, "CW": 400, "SCW": 1200, "BA": 2000}
-WHITE = ["PGD", "DDN", "margin", "CW", "SCW"]
-NAMES = list(STEPS)
+STEPS = {"PGD": 100, "DDN": 300, "margin": 100, "Square": 2000, "CW": 400, "SCW": 600, "BA": 1000}
+WHITE = [name for name, each in ATTACKS.items() if each.knows == "gradients"]
 
 
 def linear_attempt(model: Linear, epsilon: float = 1.0) -> tuple[Attempt, Tensor]:
@@ -29,13 +30,20 @@ def linear_attempt(model: Linear, epsilon: float = 1.0) -> tuple[Attempt, Tensor
     return Attempt(images, labels, (starts + noise).clamp(0, 1), epsilon), exact
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ATTACKS)
 def test_contract(name: str) -> None:
-    """Findings lose the label, lie in the box, and are as far as they are said to be; never nearer than possible."""
+    """Findings lose the label, lie in the box, and are as far as they are said to be; never nearer than possible.
+
+    Twice the same with a seed, and the caller's random numbers do not notice.
+    """
     model = Linear()
     target = Target(model)
     attempt, exact = linear_attempt(model, epsilon=0.6)
-    found = attack(name).run(target, attempt, STEPS[name])
+    steps, before = attack(name).stages["quick"][-1], torch.get_rng_state()
+    found = attack(name).run(target, attempt, steps)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.rand(3)
+    assert torch.equal(attack(name).run(target, attempt, steps).inputs, found.inputs)
     got = found.distance.isfinite()
     assert bool(got.all())
     assert bool(target.lost(found.inputs[got], attempt.labels[got]).all())
@@ -43,6 +51,16 @@ def test_contract(name: str) -> None:
     assert float(found.inputs.max()) <= 1
     torch.testing.assert_close(distance(found.inputs, attempt.images), found.distance)
     assert bool((found.distance >= exact - 1e-9).all())
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_knows_its_own_settings(name: str) -> None:
+    """A larger budget begins as the smaller does, so that a run may be extended; each stage has more steps."""
+    each = attack(name)
+    assert tuple(each.stages) == BUDGETS
+    assert each.stages["paper"][: len(each.stages["quick"])] == each.stages["quick"]
+    assert all(few < more for few, more in itertools.pairwise(each.stages["paper"]))
+    assert each.knows in ("gradients", "scores", "labels")
 
 
 @pytest.mark.parametrize("name", WHITE)

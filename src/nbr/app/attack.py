@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,9 @@ from nbr import datasets
 from nbr.app.classifying import classifier_of
 from nbr.classify.robust import RobustClassifier
 from nbr.errors import NbrError
-from nbr.robustness.protocol import Measured, Stages, Subject, measure, nearest_others, steps_of
+from nbr.robustness.base import Stages
+from nbr.robustness.protocol import Measured, Subject, measure, nearest_others, steps_of
+from nbr.robustness.shares import interval
 from nbr.robustness.target import Target
 
 Report = dict[str, Any]
@@ -95,14 +96,14 @@ def _one_by_one(found: Measured) -> dict[str, float]:
 def shown(report: Report) -> str:
     """A table for reading."""
     head = f"{report['model']}: {report['images']:,} test images, L2 {report['epsilon']:g}, budget {report['budget']}"
+    head += "; 95% intervals in brackets"
     lines = [head, ""]
     rows = [("natural", report["natural"])]
     rows += [(f"left by {name}", share) for name, share in report.get("left_by", {}).items()]
     rows += [(f"left after {name}", share) for name, share in report.get("left_after", {}).items()]
     rows += [("left by all attacks", report["attacked"]), ("proved", report["proved"])]
     for name, share in rows:
-        half = 1.96 * math.sqrt(share * (1 - share) / report["images"])
-        lines.append(f"  {name:<22}{100 * share:6.1f} %   +- {100 * half:.1f}")
+        lines.append(f"  {name:<22}{100 * share:6.1f} %   ({interval(share, report['images'])})")
     broken = report["broken_within_their_proved_radius"]
     verdict = "no image was broken within its proved radius" if not broken else f"{broken} PROVED IMAGES WERE BROKEN"
     return "\n".join([*lines, "", f"  {verdict}"])

@@ -175,16 +175,16 @@ def reproduce(
     as_json: Json = False,
 ) -> None:
     """Compute a table of the paper again, from nothing: ours beside the paper's and the exact optimum."""
-    from nbr.app import papers
+    from nbr.app import reproduce as tables
     from nbr.errors import NbrError
 
     if table not in ("table1", "table2", "table3"):
         raise NbrError(f"unknown table {table!r}; there are table1, table2 and table3")
     report = output or Path(f"{table}.html")
     if table == "table1":
-        typer.echo(papers.table1(seeds, report, as_json))
+        typer.echo(tables.table1(seeds, report, as_json))
     else:
-        typer.echo(papers.attacked(table, budget, images, only or [], folder, report, as_json))
+        typer.echo(tables.attacked(table, budget, images, only or [], folder, report, as_json))
 
 
 Pictures = Annotated[list[Path], typer.Argument(help="PNG or other picture files of one digit each, any size.")]

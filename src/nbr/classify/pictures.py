@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nbr.errors import NbrError
 
+if TYPE_CHECKING:
+    from PIL.ImageFile import ImageFile
+
 SIDE, DRAWN = 28, 20  # pixels of an MNIST picture, and of the box that its digit fills
 LARGEST = 4096
+EIGHT_BITS = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
 FAINT, FULL = 0.02, 0.45  # shares of a picture that digits of MNIST cover
 
 
@@ -25,11 +29,10 @@ def read(path: str | PathLike[str]) -> tuple[NDArray[Any], list[str]]:
     try:
         with Image.open(Path(path)) as file:
             if max(file.size) > LARGEST:
-                raise NbrError(f"{path}: the picture has {file.width} x {file.height} pixels; use a smaller one")
-            picture: Image.Image = file
-            if "A" in file.getbands() or "transparency" in file.info:
-                picture = Image.alpha_composite(Image.new("RGBA", file.size, "white"), file.convert("RGBA"))
-            pixels = np.asarray(picture.convert("L"), dtype=np.float64) / 255
+                raise NbrError(f"the picture has {file.width} x {file.height} pixels; use a smaller one")
+            pixels = _grey(file)
+    except NbrError as error:
+        raise NbrError(f"{path}: {error}") from None
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         told = getattr(error, "strerror", None) or str(error)
         reason = "not a picture that can be read" if isinstance(error, UnidentifiedImageError) else told
@@ -48,6 +51,22 @@ def read(path: str | PathLike[str]) -> tuple[NDArray[Any], list[str]]:
     if not FAINT <= covered <= FULL:
         said.append(f"{covered:.0%} of it is light, which is unlike MNIST: the answer may mean nothing")
     return pixels, said
+
+
+def _grey(file: ImageFile) -> NDArray[Any]:
+    """Brightness in [0, 1]; what is transparent is white paper."""
+    from PIL import Image
+
+    sixteen = file.mode.startswith("I;16") or (file.mode == "I" and file.format in ("PNG", "PPM"))
+    if sixteen:  # convert("L") would cut everything above 255 off
+        deep = np.asarray(file, dtype=np.float64)
+        return np.where(deep == file.info.get("transparency", -1), 1.0, deep / 65535)
+    if file.mode not in EIGHT_BITS:
+        raise NbrError(f"pixels of the kind {file.mode} have no agreed white; save it as 8 or 16 bit grey or colour")
+    picture: Image.Image = file
+    if file.has_transparency_data:
+        picture = Image.alpha_composite(Image.new("RGBA", file.size, "white"), file.convert("RGBA"))
+    return np.asarray(picture.convert("L"), dtype=np.float64) / 255
 
 
 def _centred(pixels: NDArray[Any]) -> NDArray[Any]:

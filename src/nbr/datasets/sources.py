@@ -1,28 +1,29 @@
 """Where the files of a collection come from: a folder, the cache, mirrors, or a package that carries them.
 
 Whatever the source, a file counts only when the sha256 of its content is right. It then goes into the cache under a
-temporary name and is renamed, so that a broken run leaves nothing half there. A download goes on where it stopped.
+temporary name and is renamed, so that a broken run leaves nothing half there. A download that fails is tried again.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import os
 import shutil
 import subprocess
 import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from nbr.errors import NbrError
 from nbr.storage.atomic import write
 
 TIMEOUT = 20.0  # seconds without a byte
+RETRIES = 2  # of one file from one mirror
 Say = Callable[[str], None]
 
 
@@ -83,26 +84,22 @@ def locate(collection: Collection, folder: Path | None = None, say: Say = lambda
     home = cache() / collection.name
     origin: dict[str, str] = {}
     for name, digest in collection.files.items():
-        if _right(home / name, digest) or _keep(home / name, digest, _beside(home / name)):
-            origin[name] = "cache"
-        elif folder is not None and _keep(home / name, digest, _beside(folder / name)):
+        if folder is not None and _keep(home / name, digest, _beside(folder / name)):
             origin[name] = str(folder)
-    missing = [name for name in collection.files if name not in origin]
-    if missing:
-        home.mkdir(parents=True, exist_ok=True)
+        elif _right(home / name, digest) or _keep(home / name, digest, _beside(home / name)):
+            origin[name] = "cache"
     tried = []
-    for words, source in _sources(collection, home):
+    for words, bring in _sources(collection):
+        missing = [name for name in collection.files if name not in origin]
         if not missing:
             break
         say(f"{collection.name}: {words}")
         try:
-            for name, content in source(missing):
-                if _keep(home / name, collection.files[name], content):
-                    origin[name] = words
-        except (OSError, EOFError, subprocess.SubprocessError, NbrError) as error:
+            for name in bring(home, missing):
+                origin[name] = words
+        except (OSError, EOFError, ValueError, subprocess.SubprocessError) as error:
             tried.append(f"{words}: {_reason(error)}")
-        missing = [name for name in collection.files if name not in origin]
-    if missing:
+    if len(origin) < len(collection.files):
         raise NbrError(
             f"cannot get {collection.name} ({'; '.join(tried) or 'no source'}). "
             f"Put these files, plain or .gz, into {home}: {', '.join(collection.files)}"
@@ -110,41 +107,38 @@ def locate(collection: Collection, folder: Path | None = None, say: Say = lambda
     return Found(home, origin)
 
 
-Source = Callable[[list[str]], Iterator[tuple[str, bytes]]]
+Source = Callable[[Path, list[str]], Iterator[str]]  # puts files into a folder, and tells which as they come
 
 
-def _sources(collection: Collection, home: Path) -> Iterator[tuple[str, Source]]:
+def _sources(collection: Collection) -> Iterator[tuple[str, Source]]:
     for mirror in collection.mirrors:
-        yield mirror, partial(_from_mirror, mirror, home)
+        yield mirror, partial(_from_mirror, collection, mirror)
     yield collection.package[0], partial(_from_package, collection)
 
 
-def _from_mirror(mirror: str, home: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
-    return ((name, _fetch(f"{mirror}{name}.gz", home)) for name in names)
-
-
-def _fetch(address: str, home: Path) -> bytes:
-    """The content of a compressed file; the part that came before is not fetched again."""
-    part = home / f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.part"
-    have = part.stat().st_size if part.exists() else 0
-    request = urllib.request.Request(address, headers={"Range": f"bytes={have}-"} if have else {})
+def _from_mirror(collection: Collection, mirror: str, home: Path, names: list[str]) -> Iterator[str]:
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-            with part.open("ab" if answer.status == 206 else "wb") as file:
-                shutil.copyfileobj(answer, file)
-                start = have if answer.status == 206 else 0
-                short = start + int(answer.headers.get("Content-Length", 0)) - file.tell()
-            if short > 0:
-                raise OSError(f"broke off {short:,} bytes before the end; the next run goes on from there")
-    except urllib.error.HTTPError as error:
-        if error.code != 416:  # 416: all of it is here already
-            raise
-    content = part.read_bytes()
-    part.unlink()
-    return gzip.decompress(content)
+        import pooch
+    except ModuleNotFoundError:
+        raise NbrError("downloads need pooch: pip install 'nbr[classify]'") from None
+
+    addresses = {name: f"{mirror}{name}.gz" for name in names}
+    shop = pooch.create(home, mirror, registry=collection.files, urls=addresses, retry_if_failed=RETRIES)
+    for name in names:
+        shop.fetch(name, downloader=_unpacked)
+        yield name
 
 
-def _from_package(collection: Collection, names: list[str]) -> Iterator[tuple[str, bytes]]:
+def _unpacked(address: str, path: str, shop: Any) -> None:
+    """Write what an address has compressed, so that pooch checks the sha256 of the content."""
+    import pooch
+
+    packed = io.BytesIO()
+    pooch.HTTPDownloader(timeout=TIMEOUT)(address, packed, shop)
+    Path(path).write_bytes(gzip.decompress(packed.getvalue()))
+
+
+def _from_package(collection: Collection, home: Path, names: list[str]) -> Iterator[str]:
     """Files out of a package that the machine's own package manager brings."""
     _, bring, unpack = collection.package
     if shutil.which(bring[0]) is None:
@@ -159,8 +153,8 @@ def _from_package(collection: Collection, names: list[str]) -> Iterator[tuple[st
         for name in names:
             inside = next(iter(sorted(Path(scratch).rglob(f"{name}*"))), None)
             content = None if inside is None else _beside(inside.with_name(name))
-            if content is not None:
-                yield name, content
+            if _keep(home / name, collection.files[name], content):
+                yield name
 
 
 def _beside(path: Path) -> bytes | None:
@@ -179,8 +173,9 @@ def _keep(path: Path, digest: str, content: bytes | None) -> bool:
     """Put a file into the cache if it is the right one."""
     if content is None or hashlib.sha256(content).hexdigest() != digest:
         return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write(path, content)
+    if not _right(path, digest):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, content)
     return True
 
 
@@ -188,4 +183,4 @@ def _reason(error: Exception) -> str:
     if isinstance(error, subprocess.CalledProcessError):
         said = (error.stderr or b"").decode(errors="replace").strip().splitlines()
         return said[-1] if said else f"exit {error.returncode}"
-    return str(getattr(error, "reason", error)) or type(error).__name__
+    return str(error) or type(error).__name__

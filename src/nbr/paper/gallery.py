@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import io
+import math
 from collections.abc import Mapping
 
 import torch
-from PIL import Image
 from torch import Tensor
 
+from nbr.paper import plots
 from nbr.robustness.attacks import attack
 from nbr.robustness.base import Attempt, Found
 from nbr.robustness.protocol import Subject
 
 STEPS = {"DDN": 300, "margin": 200, "SCW": 240}
-SIDE = 56  # of a picture on the page
-GAP, LEFT = 8, 170
+ACROSS, DOWN, NAMES = 1.12, 1.4, 2.6  # from image to image, from line to line, and for names, in widths of an image
 
 
 def chosen(labels: Tensor, each: int = 5) -> Tensor:
@@ -36,32 +34,24 @@ def nearest(subject: Subject, rows: Tensor, epsilon: float) -> Found:
 
 
 def picture(images: Tensor, found: Mapping[str, Found]) -> str:
-    """An SVG: the images in the first line, then a line for each classifier with the length of each change."""
-    high = SIDE + 18 + GAP
-    parts = [_line("as they are", images, None, 0)]
-    parts += [
-        _line(name, each.inputs, each.distance, number * high) for number, (name, each) in enumerate(found.items(), 1)
-    ]
-    size = f"0 0 {LEFT + len(images) * (SIDE + GAP)} {(len(found) + 1) * high}"
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" font-family="sans-serif" font-size="12">'
-    return f"{head}{''.join(parts)}</svg>"
-
-
-def _line(name: str, images: Tensor, distance: Tensor | None, top: int) -> str:
-    parts = [f'<text x="0" y="{top + SIDE / 2 + 4}" font-size="13">{name}</text>']
-    for number, image in enumerate(images):
-        x = LEFT + number * (SIDE + GAP)
-        far = None if distance is None else float(distance[number])
-        if far is None or 0 < far < float("inf"):
-            place = f'x="{x}" y="{top}" width="{SIDE}" height="{SIDE}" style="image-rendering:pixelated"'
-            parts.append(f'<image {place} href="{_png(image)}"/>')
-        if far is not None:
-            words = "wrong already" if far == 0 else f"{far:.2f}"
-            parts.append(f'<text x="{x + SIDE / 2}" y="{top + SIDE + 14}" text-anchor="middle">{words}</text>')
-    return "".join(parts)
-
-
-def _png(image: Tensor) -> str:
-    file = io.BytesIO()
-    Image.fromarray((255 * image.clamp(0, 1)).round().to(torch.uint8).numpy(), "L").save(file, "png")
-    return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
+    """The images in the first line, then a line for each classifier with the length of each change, as an SVG."""
+    lines = [("as they are", images, torch.full((len(images),), torch.nan))]
+    lines += [(name, each.inputs, each.distance) for name, each in found.items()]
+    wide, high = len(images) * ACROSS, len(lines) * DOWN
+    with plots.drawing(0.8 * (wide + NAMES), 0.8 * high) as figure:
+        figure.set_layout_engine("none")
+        axes = figure.add_axes((NAMES / (wide + NAMES), 0, wide / (wide + NAMES), 1))
+        axes.set_axis_off()
+        for line, (name, shown, distance) in enumerate(lines):
+            top = line * DOWN
+            axes.text(-0.15, top + 0.5, name, ha="right", va="center")
+            for number, (image, far) in enumerate(zip(shown, distance.tolist(), strict=True)):
+                left = number * ACROSS
+                if math.isnan(far) or 0 < far < math.inf:
+                    place = (left, left + 1, top + 1, top)
+                    axes.imshow(image.clamp(0, 1).numpy(), "gray", vmin=0, vmax=1, extent=place, interpolation="none")
+                if not math.isnan(far):
+                    words = {0: "wrong already", math.inf: "none found"}.get(far, f"{far:.2f}")
+                    axes.text(left + 0.5, top + 1.08, words, ha="center", va="top", fontsize=8)
+        axes.set(xlim=(0, wide), ylim=(high, 0))
+        return plots.svg(figure)

@@ -19,7 +19,8 @@ from nbr.classify.robust import RobustClassifier
 from nbr.errors import NbrError, suggest
 from nbr.kinds import load_as
 from nbr.robustness import rivals
-from nbr.robustness.protocol import Measured, Stages, Subject, Watcher, measure, nearest_others
+from nbr.robustness.base import Stages
+from nbr.robustness.protocol import Measured, Subject, Watcher, measure, nearest_others
 from nbr.robustness.target import Target
 from nbr.storage import checkpoints
 

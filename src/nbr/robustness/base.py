@@ -7,7 +7,9 @@ for all. Attacks of the field come from foolbox; ours are those that nobody has.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -17,6 +19,8 @@ from nbr.robustness.target import Target, distance
 
 HALVINGS = 20
 STRETCHES = (1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
+BUDGETS = ("quick", "paper")
+Stages = tuple[int, ...]  # steps, more in each stage
 
 
 @dataclass(frozen=True)
@@ -47,32 +51,35 @@ class Attempt:
 
 
 class Attack(ABC):
-    """One way to look for adversarial inputs; `knows` is what it uses of the classifier."""
+    """One way to look for adversarial inputs: a name, what it uses of the classifier, and its steps for each budget.
 
-    name: str
-    knows: str  # "gradients", "scores" or "labels"
+    The stages of the small budget begin those of the large one, so that a run may be extended.
+    """
+
+    name: ClassVar[str]
+    knows: ClassVar[str]  # "gradients", "scores" or "labels"
+    stages: ClassVar[Mapping[str, Stages]]  # for each of BUDGETS
+    needs_starts: ClassVar[bool] = False
 
     @abstractmethod
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
         """Inputs that may lose the label, as near to the images as the attack can."""
 
     def run(self, target: Target, attempt: Attempt, steps: int) -> Found:
-        """Propose, put into the box, and judge."""
-        torch.manual_seed(attempt.seed)  # foolbox draws from the global generator
+        """Propose, put into the box, and judge; the caller's random numbers go on as if nothing had been drawn."""
         if attempt.starts is None and self.needs_starts:
             raise NbrError(f"the attack {self.name} needs starting points that lose the label")
-        found = self._finished(target, attempt, self.propose(target, attempt, steps))
-        if target.raw is None or self.knows != "gradients" or self.needs_starts:
-            return found
-        view = Target(target.raw, target.low, target.high)
-        return found.better(
-            self._finished(target, attempt, stretched(target, attempt, self.propose(view, attempt, steps)))
-        )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(attempt.seed)  # foolbox draws from the global generator
+            found = self._finished(target, attempt, self.propose(target, attempt, steps))
+            if target.raw is None or self.knows != "gradients" or self.needs_starts:
+                return found
+            view = Target(target.raw, target.low, target.high)
+            tried = stretched(target, attempt, self.propose(view, attempt, steps))
+            return found.better(self._finished(target, attempt, tried))
 
     def _finished(self, target: Target, attempt: Attempt, inputs: Tensor) -> Found:
         return judged(target, attempt, drawn_in(target, attempt, target.clip(inputs.detach())))
-
-    needs_starts = False
 
 
 def stretched(target: Target, attempt: Attempt, inputs: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -28,6 +28,7 @@ class ProjectedGradient(Attack):
     """Projected gradient descent in the ball of radius epsilon, from the image: noise of a random start would stay."""
 
     name, knows = "PGD", "gradients"
+    stages: ClassVar = {"quick": (10, 50), "paper": (10, 50, 100)}
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
         found = foolbox.attacks.L2ProjectedGradientDescentAttack(
@@ -41,6 +42,7 @@ class DecoupledDirection(Attack):
     """DDN: direction and norm of the change are decoupled (Rony and others, 2019)."""
 
     name, knows = "DDN", "gradients"
+    stages: ClassVar = {"quick": (100,), "paper": (100, 1000)}
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
         _, inputs, _ = foolbox.attacks.DDNAttack(steps=steps)(
@@ -56,6 +58,7 @@ class CarliniWagner(Attack):
     """
 
     name, knows = "CW", "gradients"
+    stages: ClassVar = {"quick": (20, 60), "paper": (20, 60, 600, 10000)}
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
         usual = {} if steps >= 1000 else {"stepsize": 15 / (steps + 30), "binary_search_steps": 4, "initial_const": 1.0}
@@ -68,6 +71,7 @@ class Boundary(Attack):
     """A walk along the boundary that sees labels only; starts from inputs that lose the label."""
 
     name, knows, needs_starts = "BA", "labels", True
+    stages: ClassVar = {"quick": (100, 1000), "paper": (100, 1000, 10000, 50000)}
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
         found = foolbox.attacks.BoundaryAttack(steps=steps, tensorboard=False)

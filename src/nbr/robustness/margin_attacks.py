@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
@@ -24,6 +26,7 @@ class Descent(Attack):
     """
 
     name, knows = "margin", "gradients"
+    stages: ClassVar = {"quick": (60,), "paper": (60, 500)}
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
         images, longest = attempt.images, attempt.epsilon * LONGEST
@@ -57,6 +60,7 @@ class SeededCarliniWagner(Attack):
     """
 
     name, knows, needs_starts = "SCW", "gradients", True
+    stages: ClassVar = {"quick": (60, 240), "paper": (60, 240, 2400, 10000)}
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
         images = attempt.images

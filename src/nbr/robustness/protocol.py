@@ -19,33 +19,12 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError, suggest
-from nbr.robustness.attacks import attack
-from nbr.robustness.base import Attempt
+from nbr.robustness.attacks import ATTACKS, attack
+from nbr.robustness.base import BUDGETS, Attempt, Stages
 from nbr.robustness.target import Target
 from nbr.storage import checkpoints
 
 BATCH = 50
-Stages = tuple[int, ...]  # steps, more in each stage; the stages of a small budget begin those of a larger one
-BUDGETS: dict[str, dict[str, Stages]] = {
-    "quick": {
-        "PGD": (10, 50),
-        "DDN": (100,),
-        "margin": (60,),
-        "Square": (100, 300),
-        "CW": (20, 60),
-        "SCW": (60, 240),
-        "BA": (100, 1000),
-    },
-    "paper": {
-        "PGD": (10, 50, 100),
-        "DDN": (100, 1000),
-        "margin": (60, 500),
-        "Square": (100, 300, 5000),
-        "CW": (20, 60, 600, 10000),
-        "SCW": (60, 240, 2400, 10000),
-        "BA": (100, 1000, 10000, 50000),
-    },
-}
 Watcher = Callable[[str, int, int, float], None]  # an attack, images done, of how many, seconds left
 
 
@@ -129,14 +108,11 @@ def _nearest(distance: Mapping[str, Tensor]) -> Tensor:
 
 
 def steps_of(budget: str, names: list[str] | None) -> dict[str, Stages]:
-    """The attacks to run and their steps."""
+    """The attacks to run, in the order of their cost, and the stages of each."""
     if budget not in BUDGETS:
         raise NbrError(f"unknown budget {budget!r}" + suggest(budget, BUDGETS))
-    steps = BUDGETS[budget]
-    for name in names or []:
-        if name not in steps:
-            raise NbrError(f"unknown attack {name!r}" + suggest(name, steps))
-    return {name: count for name, count in steps.items() if not names or name in names}
+    wanted = [attack(name) for name in names or ATTACKS]
+    return {each.name: each.stages[budget] for each in ATTACKS.values() if each in wanted}
 
 
 def measure(

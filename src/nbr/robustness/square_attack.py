@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
@@ -13,6 +15,7 @@ class Square(Attack):
     """Changes a random square of the picture, or a random run of a vector, inside the ball of radius epsilon."""
 
     name, knows = "Square", "scores"
+    stages: ClassVar = {"quick": (100, 300), "paper": (100, 300, 5000)}
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
         images, generator = attempt.images, torch.Generator().manual_seed(attempt.seed)

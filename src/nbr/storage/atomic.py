@@ -35,7 +35,7 @@ def _replace(place: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask())
         os.replace(temporary, place)
-    except OSError:
+    except BaseException:  # Ctrl-C too
         Path(temporary).unlink(missing_ok=True)
         raise
 

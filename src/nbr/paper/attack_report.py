@@ -10,11 +10,11 @@ from typing import Any
 
 import torch
 
-from nbr.paper.report import STYLE
-from nbr.robustness.curves import picture, wilson
+from nbr.paper import pages, plots
+from nbr.robustness.attacks import attack
 from nbr.robustness.protocol import Measured
+from nbr.robustness.shares import interval
 
-WHITE, BLACK = ("PGD", "DDN", "margin", "CW", "SCW"), ("Square", "BA")
 RADII = [round(0.1 * step, 1) for step in range(61)]
 SETTLED = 0.01  # accuracy that a larger budget may still take from the worst case
 
@@ -57,8 +57,8 @@ def checks(found: Mapping[str, Measured]) -> Checks:
         told.append((f"{audited} proved images were attacked with everything all the same, and none broke", held))
     weaker = []
     for each in found.values():
-        white = [each.left_by(name) for name in WHITE if name in each.distance]
-        black = [each.left_by(name) for name in BLACK if name in each.distance]
+        white = [each.left_by(name) for name in each.distance if attack(name).knows == "gradients"]
+        black = [each.left_by(name) for name in each.distance if attack(name).knows != "gradients"]
         if white and black:
             weaker.append(min(white) <= min(black))
     told.append(("attacks without gradients are weaker than the best with them", all(weaker)))
@@ -84,7 +84,7 @@ def curves(found: Mapping[str, Measured]) -> str:
             shares = [float((each.right & (each.radius > eps)).double().mean()) for eps in RADII]
             drawn["NBR, proved"] = [each.natural, *shares[1:]]
     count = len(next(iter(found.values())).right)
-    return picture("Accuracy under the worst attack for each image", RADII, drawn, count)
+    return plots.curves("Accuracy under the worst attack for each image", RADII, drawn, count)
 
 
 def text(told: Sequence[Mapping[str, Any]], checked: Checks) -> str:
@@ -96,7 +96,7 @@ def text(told: Sequence[Mapping[str, Any]], checked: Checks) -> str:
     lines += ["", f"in %, the paper's in brackets; {told[0]['images']:,} images; 95% intervals:"]
     for row in told:
         spans = "   ".join(
-            f"{name} {_interval(row[name], row['images'])}" for name in ("natural", "attacked", "proved")
+            f"{name} {interval(row[name] / 100, row['images'])}" for name in ("natural", "attacked", "proved")
         )
         lines.append(f"  {row['classifier']:<24}{spans}")
     return "\n".join([*lines, "", *(f"{'yes' if held else 'NO '}  {words}" for words, held in checked)])
@@ -123,22 +123,22 @@ def page(title: str, told: Sequence[Mapping[str, Any]], checked: Checks, picture
     for row in told:
         shown = [html.escape(cell) for cell in _cells(row)]
         for place, name in ((0, "natural"), (-2, "attacked"), (-1, "proved")):
-            shown[place] += f"<br><small>{_interval(row[name], row['images'])}</small>"
+            shown[place] += f"<br><small>{interval(row[name] / 100, row['images'])}</small>"
         body += f"<tr><td>{html.escape(row['classifier'])}</td>" + "".join(f"<td>{c}</td>" for c in shown) + "</tr>"
     listed = "".join(f"<li>{'yes' if held else '<b>no</b>'}: {html.escape(words)}</li>" for words, held in checked)
     drawn = "".join(f"<figure>{each}</figure>" for each in pictures)
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{STYLE} figure {{ margin: 1.5rem 0; }}
-small {{ color: #666; white-space: nowrap; }} body {{ max-width: 76rem; }}</style></head>
-<body><h1>{title}: classifiers of 4 and 9 under attack</h1>
+    return pages.page(
+        title,
+        f"""<h1>{title}: classifiers of 4 and 9 under attack</h1>
 <p>Accuracy in % on {told[0]["images"]:,} test images when each may be changed by an L2 length of 2; the paper's
 figure in brackets, 95% intervals below. The last column is a proof: no attack, known or not, takes accuracy below
 it.</p>
 <table><tr>{head}</tr>{body}</table>
 <ul>{listed}</ul>
 {drawn}
-<p class="note">{html.escape(how)}</p></body></html>
-"""
+<p class="note">{html.escape(how)}</p>
+""",
+    )
 
 
 def oracle(radii: torch.Tensor) -> str:
@@ -163,8 +163,3 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
 
 def _beside(ours: float, paper: float | None) -> str:
     return f"{ours:.1f}" if paper is None else f"{ours:.1f} ({paper:.1f})"
-
-
-def _interval(percent: float, images: int) -> str:
-    low, high = wilson(percent / 100, images)
-    return f"{100 * low:.1f} to {100 * high:.1f}"

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from nbr.errors import NbrError
-from nbr.paper import report
+from nbr.paper import plots, table1_report
 from nbr.paper.table1 import QUESTIONS, STEPS, Trained, train
 from nbr.storage.atomic import write
 
@@ -21,22 +21,24 @@ SEED, EPSILON = 0, 2.0  # of tables 2 and 3
 def table1(seeds: int, output: Path, as_json: bool) -> str:
     if seeds < 1:
         raise NbrError(f"the number of seeds is at least 1, not {seeds}")
+    plots.ready()
     runs = []
     for model in STEPS:
         for seed in range(seeds):
             runs.append(train(model, seed, _Line(f"{model}, seed {seed}")))
             print(f"\r{model}, seed {seed}: {runs[-1].seconds:.0f} s{'':<30}", file=sys.stderr, flush=True)
-    write(output, report.page(runs).encode())
+    write(output, table1_report.page(runs).encode())
     return json.dumps(_plain(runs, output)) if as_json else _shown(runs, output)
 
 
 def attacked(table: str, budget: str, images: int, only: list[str], folder: Path, output: Path, as_json: bool) -> str:
     """Tables 2 and 3: classifiers under attack."""
-    from nbr.paper import gallery, report2, table2, table3
+    from nbr.paper import attack_report, gallery, table2, table3
     from nbr.robustness import rivals
     from nbr.robustness.oracle import oracle_radii
     from nbr.robustness.protocol import steps_of
 
+    plots.ready()
     steps = steps_of(budget, None)
     given, said = table2.data(images, SEED), _Said()
     if table == "table2":
@@ -47,10 +49,10 @@ def attacked(table: str, budget: str, images: int, only: list[str], folder: Path
     found = table2.run(subjects, steps, EPSILON, folder / f"{len(given.test)}-images", said.progress)
     rows = gallery.chosen(given.test_labels)
     near = {name: gallery.nearest(each, rows, EPSILON) for name, each in subjects.items()}
-    told = report2.rows(found, table2.PAPER if table == "table2" else table3.PAPER)
-    checked = report2.checks(found)
-    pictures = [report2.curves(found), gallery.picture(given.test[rows], near)]
-    words = report2.oracle(oracle_radii(given.train, given.train_labels))
+    told = attack_report.rows(found, table2.PAPER if table == "table2" else table3.PAPER)
+    checked = attack_report.checks(found)
+    pictures = [attack_report.curves(found), gallery.picture(given.test[rows], near)]
+    words = attack_report.oracle(oracle_radii(given.train, given.train_labels))
     plain = {
         "command": f"nbr reproduce {table} --budget {budget} --images {images}",
         "budget": budget,
@@ -65,10 +67,10 @@ def attacked(table: str, budget: str, images: int, only: list[str], folder: Path
         "report": output.name,
     }
     how = f"{words} {plain['command']}; steps: {_counted(steps)}; seed {SEED}; {plain['versions']}"
-    write(output, report2.page(table.replace("table", "Table "), told, checked, pictures, how).encode())
-    write(output.with_suffix(".csv"), report2.table(told).encode())
+    write(output, attack_report.page(table.replace("table", "Table "), told, checked, pictures, how).encode())
+    write(output.with_suffix(".csv"), attack_report.table(told).encode())
     write(output.with_suffix(".json"), (json.dumps(plain, indent=1) + "\n").encode())
-    return json.dumps(plain) if as_json else f"{report2.text(told, checked)}\n\n{words}\n\nreport: {output}"
+    return json.dumps(plain) if as_json else f"{attack_report.text(told, checked)}\n\n{words}\n\nreport: {output}"
 
 
 def _counted(steps: Mapping[str, tuple[int, ...]]) -> str:

@@ -1,0 +1,82 @@
+"""A page about Table 1 that opens without a network: ours beside the paper's, and a picture."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from nbr.paper import pages, plots
+from nbr.paper.table1 import QUESTIONS, Trained
+
+HATCHES = ["", "////", "xxxx"]
+THINNEST = 0.002  # of a bar, so that an interval without a gap is seen
+
+
+def page(runs: Sequence[Trained]) -> str:
+    """The whole page as one string, picture and all."""
+    models = list(dict.fromkeys(run.model for run in runs))
+    head = "".join(f"<th>{model}, seed {_seeds(runs, model)[0].seed}</th>" for model in models)
+    rows = []
+    for number, question in enumerate(QUESTIONS):
+        ours = "".join(f"<td>{_interval(_seeds(runs, model)[0].answers[number])}</td>" for model in models)
+        paper = f"[{question.paper[0]}, {question.paper[1]}]"
+        cells = f"<td><code>{html.escape(question.given)}</code></td><td><code>{question.asked}</code></td>"
+        rows.append(f"<tr>{cells}<td>{paper}</td><td>{_interval(question.exact)}</td>{ours}</tr>")
+    seeds = "".join(
+        f"<tr><td>{run.model}</td><td>{run.seed}</td><td>{run.error:.5f}</td><td>{run.excess:.1e}</td>"
+        f"<td>{', '.join(f'{b:.4f}' for b in run.reasoner.beliefs.tolist())}</td><td>{run.seconds:.0f} s</td></tr>"
+        for run in runs
+    )
+    return pages.page(
+        "Table 1",
+        f"""<h1>Table 1, learned again</h1>
+<p>Eleven bits. Observations show the first ten or the last ten: <code>x0</code> is the majority of the nine in the
+middle in 90% of them, <code>x10</code> its opposite in 80%. No observation shows <code>x0</code> and <code>x10</code>
+together. The answers are [belief, plausibility]; the gap is what is not known.</p>
+<table><tr><th>given</th><th>question</th><th>paper</th><th>exact optimum</th>{head}</tr>{"".join(rows)}</table>
+{picture(runs)}
+<p class="note">A bar for every seed, from belief to plausibility; the black frame is the exact optimum.</p>
+<h2>Every seed</h2>
+<table><tr><th>model</th><th>seed</th><th>largest error</th><th>nats a row below the best likelihood</th>
+<th>beliefs</th><th>training</th></tr>{seeds}</table>
+""",
+    )
+
+
+def picture(runs: Sequence[Trained]) -> str:
+    """The intervals of every run, in the exact optimum as a frame, as an SVG."""
+    models = list(dict.fromkeys(run.model for run in runs))
+    high = 0.8 / len(runs)  # of a bar
+    with plots.drawing(9, 0.8 + len(QUESTIONS) * (0.2 + 0.1 * len(runs))) as figure:
+        axes = figure.subplots()
+        for number, question in enumerate(QUESTIONS):
+            low, top = question.exact
+            for line, run in enumerate(runs):
+                belief, plausibility = run.answers[number]
+                kind = models.index(run.model)
+                axes.barh(
+                    number - 0.4 + high * (line + 0.5),
+                    max(plausibility - belief, THINNEST),
+                    high,
+                    left=belief,
+                    color=plots.COLOURS[kind % len(plots.COLOURS)],
+                    hatch=HATCHES[kind % len(HATCHES)],
+                    edgecolor="white",
+                    linewidth=0.5,
+                    label=None if number or run.model in [each.model for each in runs[:line]] else run.model,
+                )
+            axes.barh(number, max(top - low, THINNEST), 0.92, left=low, fill=False, edgecolor="black", linewidth=1.2)
+        axes.set_yticks(range(len(QUESTIONS)), [f"{q.asked}  given  {q.given}" for q in QUESTIONS])
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set(xlim=(-0.01, 1.01), xlabel="from belief to plausibility")
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(models))
+        return plots.svg(figure)
+
+
+def _seeds(runs: Sequence[Trained], model: str) -> list[Trained]:
+    return [run for run in runs if run.model == model]
+
+
+def _interval(pair: tuple[float, float]) -> str:
+    return f"[{pair[0]:.4f}, {pair[1]:.4f}]"
