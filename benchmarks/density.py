@@ -17,6 +17,8 @@ def run(data: Path) -> list[Row]:
     fitted = fit_report(data / "train.csv", valid=data / "valid.csv")
     scored = score(fitted.reasoner, tables.read(data / "test.csv", fitted.reasoner.world))
     seconds = time.perf_counter() - start
-    note = f"test log-likelihood {scored.mean:.4f}, {len(fitted.reasoner.rules)} rules, valid {fitted.valid:.4f}"
+    assert fitted.held_out is not None
+    valid = fitted.held_out.log_likelihood
+    note = f"test log-likelihood {scored.mean:.4f}, {len(fitted.reasoner.rules)} rules, valid {valid:.4f}"
     ours: Row = {"name": f"nbr fit, {data.name}", "ours_seconds": seconds, "note": note}
     return [ours, *density_peers.run(data)]

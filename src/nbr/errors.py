@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
+
+Settings = ParamSpec("Settings")
+Result = TypeVar("Result")
 
 
 class NbrError(ValueError):
@@ -26,3 +32,25 @@ def suggest(word: str, known: Iterable[str]) -> str:
         return ""
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     return f"; there are {shown}"
+
+
+def named_settings(function: Callable[Settings, Result]) -> Callable[Settings, Result]:
+    """A function whose misspelt settings are named, with the near ones.
+
+    >>> @named_settings
+    ... def draw(count, seed=0): ...
+    >>> draw(3, sead=1)
+    Traceback (most recent call last):
+        ...
+    nbr.errors.NbrError: unknown setting 'sead'; did you mean 'seed'?
+    """
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: Settings.args, **settings: Settings.kwargs) -> Result:
+        for name in settings:
+            if name not in known:
+                raise NbrError(f"unknown setting {name!r}" + suggest(name, known))
+        return function(*args, **settings)
+
+    return checked

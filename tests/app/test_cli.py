@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from command import run as nbr
+from nbr.storage.locks import hold
 
 MAJORITY = Path(__file__).parents[2] / "examples" / "majority.toml"
 
@@ -127,6 +128,8 @@ def test_fit_score_sample(tmp_path) -> None:
     report = json.loads(done.stdout)
     assert report["variables"] == {"a": "bit", "b": "bit"}
     assert "102 rows of 2 columns: a bit, b bit" in done.stderr
+    assert report["kept"] == "trained again on all rows"
+    assert report["valid_measured_on"].startswith("10 rows that no choice was made by")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.nbr", "t.csv"]
     scored = json.loads(nbr("score", "m.nbr", "t.csv", "--json", cwd=tmp_path).stdout)
     assert scored["rows"] == 102
@@ -136,6 +139,13 @@ def test_fit_score_sample(tmp_path) -> None:
     assert drawn.stdout.splitlines()[0] == "a,b"
     assert len(drawn.stdout.splitlines()) == 5
     assert drawn.stdout == nbr("sample", "m.nbr", "-n", "4", "--given", "a", "--seed", "1", cwd=tmp_path).stdout
+
+
+def test_a_second_fit_to_the_same_output_is_refused(tmp_path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,1\n0,0\n" * 20)
+    with hold(tmp_path / "m.nbr"):
+        refused(nbr("fit", "t.csv", "-o", "m.nbr", cwd=tmp_path), "m.nbr belongs to a run that is still going on")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
 BAD_TABLES = {

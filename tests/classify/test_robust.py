@@ -148,6 +148,7 @@ def test_saved_and_loaded_it_answers_the_same(trained: RobustClassifier, tmp_pat
 
 def test_a_stopped_run_ends_as_if_it_had_not_been(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from nbr.classify import robust
+    from nbr.training import Progress, loop
 
     X, y = clouds(count=200)
     settings = QUICK | {"epochs": 8}
@@ -156,9 +157,11 @@ def test_a_stopped_run_ends_as_if_it_had_not_been(tmp_path: Path, monkeypatch: p
     class Stop(Exception):
         pass
 
-    def stop(stage: str, done: int, of: int) -> None:
-        if done == 5:
+    def stop(progress: Progress) -> None:
+        if progress.done > 0.7 * progress.of and not progress.ended:
             raise Stop
+
+    monkeypatch.setattr(loop, "SECONDS", 0.0)
 
     monkeypatch.setattr(robust, "progress", lambda verbose: stop)
     path = tmp_path / "run"

@@ -1,5 +1,6 @@
 """Learning: what is found, that it is the least that explains the data, and that nothing interrupts it."""
 
+import inspect
 import itertools
 import os
 import random
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +19,10 @@ import torch
 import nbr
 from nbr import priors, tables
 from nbr.inference.point import keep
-from nbr.learning import fitting, objectives
+from nbr.learning import fitting, maker, objectives, training
 from nbr.learning.bank import Bank
+from nbr.learning.splitting import split
+from nbr.training import Progress, loop, silent
 
 
 def implication(rows: int = 400) -> pd.DataFrame:
@@ -147,8 +151,8 @@ def test_numbers_and_choices_are_learned_by_sampling() -> None:
 
 FIT = """
 import sys
-from nbr.learning import fitting, training
-fitting.Settings = lambda **kw: training.Settings(saved=0.0, **kw)
+from nbr.training import loop
+loop.SECONDS = 0.0
 import nbr, pandas as pd
 nbr.fit(pd.read_csv(sys.argv[1]), rules=2, steps=200, checkpoint=sys.argv[2] + ".part").save(sys.argv[2])
 """
@@ -184,21 +188,174 @@ def test_a_killed_run_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     assert not (tmp_path / "broken.nbr.part").exists()
 
 
-def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
-    class Stop(Exception):
-        pass
+class Stop(Exception):
+    pass
 
-    def stop(progress) -> None:
-        raise Stop
 
-    with pytest.raises(Stop):
-        nbr.fit(implication(), rules=1, steps=30, checkpoint=tmp_path / "p", watch=stop)
-    (tmp_path / "p").mkdir(exist_ok=True)
-    for path in (tmp_path / "p").iterdir():
+def stopped(folder: Path, table: pd.DataFrame | None = None, **settings) -> None:
+    """A run that is stopped half-way and leaves a checkpoint."""
+
+    def stop(progress: Progress) -> None:
+        if progress.done == 20 and not progress.ended:
+            raise Stop
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "SECONDS", 0.0)
+        with pytest.raises(Stop):
+            nbr.fit(implication() if table is None else table, checkpoint=folder, progress=stop, **settings)
+    assert list(folder.glob("*.safetensors"))
+
+
+def test_a_broken_checkpoint_is_refused(tmp_path: Path) -> None:
+    stopped(tmp_path / "p", rules=1, steps=30)
+    for path in (tmp_path / "p").glob("*.safetensors"):
         path.write_bytes(b"broken")
-    (tmp_path / "p" / "train-valid-1.safetensors").write_bytes(b"broken")
     with pytest.raises(nbr.NbrError, match="delete it to start again"):
         nbr.fit(implication(), rules=1, steps=30, checkpoint=tmp_path / "p")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seed": 1},
+        {"width": 12},
+        {"steps": 31},
+        {"inputs": [["a", "b"]]},
+        {"prior": "uniform"},
+        {"prior": "weights"},
+        {"prior": "distribution"},
+        {"table": implication(401)},
+        {"table": implication()[::-1]},
+    ],
+    ids=str,
+)
+def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path, other: dict) -> None:
+    """Whatever decides the weights is told apart: a prior of the same class with other parameters too."""
+    world = nbr.World(a=nbr.Bit(), b=nbr.Bit(), c=nbr.Bit())
+    bits = [priors.Independent(world, [torch.tensor([1.0, weight])] * 3) for weight in (1.0, 2.0)]
+    drawn = [torch.distributions.Independent(torch.distributions.Bernoulli(torch.full((3,), p)), 1) for p in (0.4, 0.6)]
+    by_name = {"weights": bits, "distribution": drawn, "uniform": ("marginals", "uniform")}
+    first: dict = {"table": implication(), "rules": 1, "steps": 30, "width": 8}
+    second = first | other
+    if "prior" in other:
+        first["prior"], second["prior"] = by_name[other["prior"]]
+    stopped(tmp_path / "p", **first)
+    with pytest.raises(nbr.NbrError, match="other data or other settings"):
+        nbr.fit(**second, checkpoint=tmp_path / "p")
+    nbr.fit(**first, checkpoint=tmp_path / "p")
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_runs_do_not_share_a_checkpoint(tmp_path: Path) -> None:
+    """The second is refused, and the first ends as if nothing had happened."""
+    refused = []
+
+    def second(progress: Progress) -> None:
+        if progress.done == 10 and not refused:
+            with pytest.raises(nbr.NbrError, match="still going on"):
+                nbr.fit(implication(), rules=1, steps=30, checkpoint=tmp_path / "p")
+            refused.append(True)
+
+    model = nbr.fit(implication(), rules=1, steps=30, checkpoint=tmp_path / "p", progress=second)
+    alone = nbr.fit(implication(), rules=1, steps=30)
+    assert refused
+    assert torch.equal(model.beliefs, alone.beliefs)
+
+
+def test_the_held_out_figure_is_that_of_the_delivered_model_or_its_twin() -> None:
+    frame = implication(500)
+    rows = split(tables.read(frame), 0)
+    assert [len(part) for part in (rows.train, rows.valid, rows.test, rows.every)] == [400, 50, 50, 500]
+    chosen = fitting.fit_report(frame, rules=1, steps=200, valid=frame[:100])
+    assert chosen.held_out is not None
+    scored = chosen.reasoner.log_prob(frame[:100])
+    assert chosen.held_out.log_likelihood == pytest.approx(scored.mean().item(), abs=1e-4)
+    assert chosen.held_out.error == pytest.approx(scored.std().item() / 10, rel=1e-3)
+    assert chosen.held_out.words == "100 rows that choices were made by"
+    report = fitting.fit_report(frame, rules=1, steps=200)
+    assert report.held_out is not None
+    assert (report.rows, report.kept) == (500, "trained again on all rows")
+    assert report.held_out.words == "50 rows that no choice was made by, by the same training without them"
+    settings = replace(training.Settings(steps=200), steps=report.steps)
+    made = maker.Maker(report.inputs, priors.marginals(report.table), 96, 0, None, silent)
+    twin = made.train("twin", {"train": rows.trainable, "test": rows.test}, 1, settings)
+    assert report.held_out.log_likelihood == pytest.approx(twin.objective.mean(twin.bank, "test"), abs=1e-6)
+    assert report.train == pytest.approx(report.reasoner.log_prob(frame).mean().item(), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("stage", "rows", "kept", "trained"),
+    [
+        ("more rows", 500, "chosen by held-out rows; training on more rows did worse on others", 400),
+        ("all rows", 500, "trained again on most rows; training on all of them broke down", 450),
+        ("all rows", 90, "chosen by held-out rows; training on all rows broke down", 81),
+    ],
+)
+def test_a_training_that_loses_is_not_delivered(
+    monkeypatch: pytest.MonkeyPatch, stage: str, rows: int, kept: str, trained: int
+) -> None:
+    """The figure is then that of the model delivered."""
+    frame, honest = implication(rows), maker.Maker.train
+
+    def spoiled(self, name, *given):
+        made = honest(self, name, *given)
+        if name == stage:
+            torch.nn.init.constant_(made.bank.doubt, 4.0)
+            torch.nn.init.normal_(made.bank.last, std=5.0, generator=torch.Generator().manual_seed(0))
+        return made
+
+    monkeypatch.setattr(maker.Maker, "train", spoiled)
+    report = fitting.fit_report(frame, rules=1, steps=200)
+    assert (report.kept, report.rows) == (kept, trained)
+    parts = split(tables.read(frame), 0)
+    scored = report.reasoner.log_prob(parts.test if rows >= 100 else parts.valid)
+    assert report.held_out is not None
+    assert report.held_out.log_likelihood == pytest.approx(scored.mean().item(), abs=1e-4)
+    assert report.held_out.words.startswith(f"{len(scored)} rows that ")
+
+
+def test_few_rows_are_all_trained_on_and_nothing_is_claimed() -> None:
+    report = fitting.fit_report(implication(60), rules=1, steps=100)
+    assert (report.rows, report.held_out) == (60, None)
+
+
+def test_progress_has_one_scale() -> None:
+    """Both figures are nats a row, and end beside the report's."""
+    told = []
+    frame = implication(600)
+    frame["t"] = np.random.default_rng(1).normal(size=600) + frame["a"]
+    report = fitting.fit_report(frame, rules=2, steps=150, valid=frame[::4], progress=told.append)
+    last = told[-1]
+    assert last.ended
+    assert last.figures["held out"] == pytest.approx(report.held_out.log_likelihood, abs=0.01)
+    late = [progress.figures["log-likelihood"] for progress in told[-20:]]
+    assert np.mean(late) == pytest.approx(report.train, abs=0.1)
+
+
+def test_a_column_of_one_label_or_none_is_kept() -> None:
+    """A choice of one label, and a column that no row shows, are part of the world and stop nothing."""
+    world = nbr.World(a=nbr.Bit(), only=nbr.Choice("this"), b=nbr.Bit(), unseen=nbr.Choice("x", "y"), t=nbr.Real(0, 1))
+    codes = torch.full((200, 5), torch.nan, dtype=torch.float64)
+    codes[:, 0] = torch.arange(200) % 2
+    codes[:, 1] = 0
+    codes[:, 2] = codes[:, 0]
+    for prior in ("marginals", "uniform"):
+        model = nbr.fit(tables.Table(world, codes), prior=prior, rules=1, steps=200)
+        assert model.ask("b", given="a").belief > 0.7
+        assert model.ask("only=this").belief == 1
+        assert model.ask("unseen=x").ignorance == pytest.approx(1)
+        assert set(model.sample(10, seed=0)["only"]) == {"this"}
+    listed = nbr.World({name: variable for name, variable in world.variables.items() if name != "t"})
+    model = nbr.fit(tables.Table(listed, codes[:, :4]), rules=1, steps=200)
+    assert model.ask("b", given="a").belief > 0.7
+
+
+def test_settings_are_shown_and_misspelt_ones_named() -> None:
+    names = inspect.signature(nbr.fit).parameters
+    assert list(names)[:3] == ["table", "rules", "prior"]
+    assert {"valid", "inputs", "world", "seed", "width", "steps", "checkpoint", "progress"} <= set(names)
+    with pytest.raises(nbr.NbrError, match="unknown setting 'sead'; did you mean 'seed'?"):
+        nbr.fit(implication(), sead=1)
 
 
 @pytest.mark.parametrize(

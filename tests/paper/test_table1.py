@@ -8,7 +8,7 @@ import torch
 
 import nbr
 from nbr.learning.autoencoder import autoencode
-from nbr.learning.latent import VeiledBank
+from nbr.learning.latent import CodeBank
 from nbr.paper import table1, table1_report
 
 
@@ -56,7 +56,7 @@ def test_model_on_codes_is_saved_and_sampled(runs, tmp_path) -> None:
 def test_bank_on_codes_and_its_export_agree() -> None:
     world = nbr.World.bits(4)
     codec = autoencode(world, latent=3, seed=0)
-    bank = VeiledBank(codec, [("x0", "x1", "x2"), ("x1", "x3")], width=8, seed=0)
+    bank = CodeBank(codec, [("x0", "x1", "x2"), ("x1", "x3")], width=8, seed=0)
     points = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=torch.float64)] * 4)
     reasoner = nbr.Reasoner(world, bank.export(), latent=codec.latent, decoder=codec.decoder, encoder=codec.encoder)
     expected = bank(bank.encode(points)).double()

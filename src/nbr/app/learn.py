@@ -12,8 +12,8 @@ from nbr.density.likelihood import score as score_table
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
 from nbr.learning.fitting import fit_report
-from nbr.learning.training import Progress
 from nbr.storage.atomic import write
+from nbr.storage.locks import hold
 
 Report = dict[str, object]
 
@@ -23,39 +23,50 @@ def fit(
 ) -> Report:
     if output.suffix.lower() != ".nbr":
         raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
+    with hold(output):
+        return _fit(paths, output, valid, rules, prior, steps, seed)
+
+
+def _fit(
+    paths: list[Path], output: Path, valid: Path | None, rules: str, prior: str, steps: int | None, seed: int
+) -> Report:
     data = tables.read(list(paths))
-    said = {name: variable.spec for name, variable in data.world.variables.items()}
-    _say(f"{len(data):,} rows of {len(said)} columns: {_kinds(said)}")
-    known: object = load_reasoner(prior) if prior.endswith(".nbr") else prior
+    variables = {name: variable.spec for name, variable in data.world.variables.items()}
+    _say(f"{len(data):,} rows of {len(variables)} columns: {_kinds(variables)}")
+    known = load_reasoner(prior) if prior.endswith(".nbr") else prior
     amount = int(rules) if rules.isdigit() else rules
     began, folder = time.monotonic(), output.with_name(output.name + ".part")
     if folder.exists():
         _say(f"going on with the run that was stopped ({folder})")
     try:
-        fitted = fit_report(data, amount, known, valid=valid, seed=seed, steps=steps, checkpoint=folder, watch=_Bar())
+        fitted = fit_report(data, amount, known, valid=valid, seed=seed, steps=steps, checkpoint=folder, progress=True)
     except KeyboardInterrupt:
         _say(f"stopped; the same command goes on from {folder}")
         raise
     fitted.reasoner.save(output)
-    _say("")
+    held = fitted.held_out
     return {
         "output": str(output),
         "rows": len(data),
-        "variables": said,
+        "variables": variables,
         "inputs": [list(names) for names in fitted.inputs],
         "rules": len(fitted.reasoner.rules),
         "steps": fitted.steps,
+        "kept": fitted.kept,
+        "train_rows": fitted.rows,
         "train_log_likelihood": fitted.train,
-        "valid_log_likelihood": fitted.valid,
+        "valid_log_likelihood": None if held is None else held.log_likelihood,
+        "valid_standard_error": None if held is None else held.error,
+        "valid_measured_on": "nothing: all rows were trained on" if held is None else held.words,
         "seconds": round(time.monotonic() - began, 1),
     }
 
 
 def score(model: Path, paths: list[Path], seed: int) -> Report:
     reasoner = load_reasoner(model)
-    found = score_table(reasoner.knowledge, reasoner.prior, tables.read(list(paths), reasoner.world), seed)
-    error = {} if found.exact else {"standard_error": found.error}
-    return {"mean_log_likelihood": found.mean, "rows": len(found.log_prob), "exact": found.exact, **error}
+    scored = score_table(reasoner.knowledge, reasoner.prior, tables.read(list(paths), reasoner.world), seed)
+    error = {} if scored.exact else {"standard_error": scored.error}
+    return {"mean_log_likelihood": scored.mean, "rows": len(scored.log_prob), "exact": scored.exact, **error}
 
 
 def sample(model: Path, count: int, given: str | None, output: Path | None, seed: int, as_json: bool) -> str:
@@ -81,7 +92,7 @@ def shown(report: Report) -> str:
             value = f"{value:.4f}"
         if name == "inputs" and isinstance(value, list):
             value = "; ".join(", ".join(names) for names in value)
-        lines.append(f"{name.replace('_', ' '):<22}{value}")
+        lines.append(f"{name.replace('_', ' '):<24}{value}")
     return "\n".join(lines)
 
 
@@ -95,23 +106,3 @@ def _kinds(spec: dict[str, object]) -> str:
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-class _Bar:
-    """Progress on stderr: one line that renews itself, or, where nobody watches, a line from time to time."""
-
-    def __init__(self) -> None:
-        self.live = sys.stderr.isatty()
-        self.said = 0.0
-
-    def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if not self.live and now - self.said < 10:
-            return
-        self.said = now
-        line = (
-            f"{progress.stage}: step {progress.step:,} of at most {progress.steps:,}, "
-            f"log-likelihood {progress.train:.4f}, held out {progress.valid:.4f}, "
-            f"up to {progress.seconds_left:.0f} s left"
-        )
-        print(f"\r{line:<110}" if self.live else line, end="" if self.live else "\n", file=sys.stderr, flush=True)

@@ -14,6 +14,7 @@ from nbr.errors import NbrError
 from nbr.paper import plots, table1_report
 from nbr.paper.table1 import QUESTIONS, STEPS, Trained, train
 from nbr.storage.atomic import write
+from nbr.training import reporter
 
 SEED, EPSILON = 0, 2.0  # of tables 2 and 3
 
@@ -25,8 +26,8 @@ def table1(seeds: int, output: Path, as_json: bool) -> str:
     runs = []
     for model in STEPS:
         for seed in range(seeds):
-            runs.append(train(model, seed, _Line(f"{model}, seed {seed}")))
-            print(f"\r{model}, seed {seed}: {runs[-1].seconds:.0f} s{'':<30}", file=sys.stderr, flush=True)
+            runs.append(train(model, seed, reporter(True)))
+            print(f"{model}, seed {seed}: {runs[-1].seconds:.0f} s", file=sys.stderr, flush=True)
     write(output, table1_report.page(runs).encode())
     return json.dumps(_plain(runs, output)) if as_json else _shown(runs, output)
 
@@ -95,17 +96,6 @@ class _Said:
             print(f"\r{name}: {done} of {of}, about {left:.0f} s left   ", end=end, file=sys.stderr, flush=True)
         elif done == of:
             print(f"{name}: {of} images", file=sys.stderr, flush=True)
-
-
-class _Line:
-    """Progress on stderr where somebody watches."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, words: str) -> None:
-        if sys.stderr.isatty():
-            print(f"\r{self.name}: {words:<30}", end="", file=sys.stderr, flush=True)
 
 
 def _plain(runs: list[Trained], output: Path) -> dict[str, object]:

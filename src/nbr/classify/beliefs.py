@@ -13,9 +13,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
+from torch.optim.lr_scheduler import LambdaLR
 
 from nbr.classify.recipe import Recipe, Sample, Watcher
 from nbr.classify.rules import NonexpansiveRules, ScoredRules
+from nbr.training import Loop
 
 STEPS = 400
 BATCH = 1024
@@ -68,20 +70,19 @@ def push(
     optimiser = torch.optim.Adam(values, lr=RATE)
     generator = torch.Generator().manual_seed(recipe.seed)
     beta = torch.zeros(len(label))
-    for step in range(STEPS):
-        for group in optimiser.param_groups:
-            group["lr"] = RATE * (1 - step / STEPS)
+
+    def loss(step: int) -> Tensor:
+        nonlocal beta
         if step % RENEWED == 0:
             beta = _barely(margin, scores, label, against, 2 * recipe.epsilon)
-            watch("beliefs", step, STEPS)
         rows = torch.randint(len(label), (min(BATCH, len(label)),), generator=generator)
         moved = scores[rows] - (label[rows] * beta[rows])[:, None] * against
         plain = softplus(-label[rows] * margin(scores[rows])).mean()
         adversarial = softplus(-label[rows] * margin(moved)).mean()
-        optimiser.zero_grad()
-        (adversarial + recipe.omega * plain).backward()
-        optimiser.step()
-    watch("beliefs", STEPS, STEPS)
+        return adversarial + recipe.omega * plain
+
+    schedule = LambdaLR(optimiser, lambda step: 1 - step / STEPS)
+    Loop(optimiser, loss, STEPS, schedule=schedule).run(watch, "beliefs")
 
 
 def _barely(margin: Callable[[Tensor], Tensor], scores: Tensor, label: Tensor, against: Tensor, most: float) -> Tensor:

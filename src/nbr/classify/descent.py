@@ -9,11 +9,11 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
+from torch.optim.lr_scheduler import LambdaLR
 
 from nbr.classify.recipe import Recipe, Sample, Watcher
-from nbr.learning.training import deterministic
 from nbr.lipschitz import Dense, Stiefel, dense, finish
-from nbr.storage import checkpoints
+from nbr.training import ALONE, Checkpoint, Loop, Process, fingerprint, shuffled
 
 Loss = Callable[[Tensor, Tensor], Tensor]  # of scores (networks, batch) and the rows they belong to
 SCORED = 2048  # examples at a time
@@ -25,7 +25,7 @@ def rightness(margin: Tensor, recipe: Recipe) -> Tensor:
 
 
 class Descent:
-    """Networks, their optimiser and the epoch they are in.
+    """Networks on their way down a loss.
 
     Inputs are first turned onto their principal directions, as many as the first layer can tell apart without loss; the
     finished networks have this turn folded in and read inputs as they are.
@@ -39,23 +39,38 @@ class Descent:
         count: int,
         shared: int,
         path: Path | None = None,
+        process: Process = ALONE,
     ) -> None:
-        self.sample, self.recipe, self.path = sample, recipe, path
-        self.run = {"sample": sample.fingerprint, "recipe": asdict(recipe)}
+        self.sample, self.recipe, self.process = sample, recipe, process
         self.basis = _principal(sample.points, widths[0])
         self.networks = dense(len(self.basis), widths, count, shared, recipe.seed)
-        self.optimiser = Stiefel(self.networks, lr=recipe.rate)
-        self.epoch = 0
-        self._restore()
+        self.checkpoint = None if path is None else Checkpoint(path, self._fingerprint(widths, count, shared))
 
     def train(self, loss_of_epoch: Callable[[int], Loss], watch: Watcher) -> nn.Sequential:
-        """Go through all epochs that are left, each with its loss."""
-        with deterministic():
-            while self.epoch < self.recipe.epochs:
-                self._pass(loss_of_epoch(self.epoch))
-                self.epoch += 1
-                watch("networks", self.epoch, self.recipe.epochs)
-                self._save()
+        """Go through all epochs that are left, each with its loss, which is asked for when the epoch begins."""
+        recipe, sample = self.recipe, self.sample
+        count = len(shuffled(len(sample.points), recipe.batch, _source(recipe, 0)))
+        current: list[tuple[torch.Generator, list[Tensor], Loss]] = []
+
+        def loss(step: int) -> Tensor:
+            epoch, number = divmod(step, count)
+            if number == 0:
+                source = _source(recipe, epoch)
+                current[:] = [(source, shuffled(len(sample.points), recipe.batch, source), loss_of_epoch(epoch))]
+            source, batches, goal = current[0]
+            points = self.process.share(sample.changed(batches[number], recipe.augment, source))
+            return goal(self.networks(points @ self.basis.T)[..., 0], self.process.share(batches[number]))
+
+        optimiser = Stiefel(self.networks, lr=recipe.rate)
+        Loop(
+            optimiser,
+            loss,
+            recipe.epochs * count,
+            schedule=LambdaLR(optimiser, lambda step: 1 - (step // count + step % count / count) / recipe.epochs),
+            kept={"networks": self.networks},
+            rest=count,
+            checkpoint=self.checkpoint,
+        ).run(watch, "networks")
         return self._finished()
 
     def scores(self) -> Tensor:
@@ -63,20 +78,6 @@ class Descent:
         with torch.no_grad():
             parts = [self.networks(part @ self.basis.T)[..., 0] for part in self.sample.points.split(SCORED)]
         return torch.cat(parts, dim=1)
-
-    def _pass(self, loss: Loss) -> None:
-        recipe, sample = self.recipe, self.sample
-        generator = torch.Generator().manual_seed((recipe.seed << 20) + self.epoch)
-        order = torch.randperm(len(sample.points), generator=generator)
-        batches = [part for part in order.split(recipe.batch) if 2 * len(part) > min(recipe.batch, len(order))]
-        for number, rows in enumerate(batches):
-            done = (self.epoch + number / len(batches)) / recipe.epochs
-            for group in self.optimiser.param_groups:
-                group["lr"] = recipe.rate * (1 - done)
-            points = sample.changed(rows, recipe.augment, generator) @ self.basis.T
-            self.optimiser.zero_grad()
-            loss(self.networks(points)[..., 0], rows).backward()
-            self.optimiser.step()
 
     def _finished(self) -> nn.Sequential:
         first = self.networks[0]
@@ -89,24 +90,16 @@ class Descent:
         finish(network)
         return network
 
-    def _save(self) -> None:
-        if self.path is None:
-            return
-        tensors: dict[str, Tensor] = {f"now.{name}": value for name, value in self.networks.named_parameters()}
-        for name, value in self.networks.named_parameters():
-            tensors |= {f"{key}.{name}": part for key, part in self.optimiser.state[value].items()}
-        checkpoints.save(self.path, self.run, {"epoch": self.epoch}, tensors)
+    def _fingerprint(self, widths: Sequence[int], count: int, shared: int) -> str:
+        sample = {"points": self.sample.points, "side": self.sample.side, "shape": self.sample.shape}
+        return fingerprint(
+            sample=sample, recipe=asdict(self.recipe), widths=list(widths), networks=count, shared=shared
+        )
 
-    def _restore(self) -> None:
-        found = None if self.path is None else checkpoints.restore(self.path, self.run)
-        if found is None:
-            return
-        state, tensors = found
-        self.epoch = state["epoch"]
-        for name, value in self.networks.named_parameters():
-            with torch.no_grad():
-                value.copy_(tensors[f"now.{name}"])
-            self.optimiser.state[value] = {key: tensors[f"{key}.{name}"] for key in ("momentum", "square")}
+
+def _source(recipe: Recipe, epoch: int) -> torch.Generator:
+    """Where an epoch's order and changes come from: as it was when the networks that ship were trained."""
+    return torch.Generator().manual_seed((recipe.seed << 20) + epoch)
 
 
 def _principal(points: Tensor, most: int) -> Tensor:

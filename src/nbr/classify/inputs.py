@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from torch import Tensor
 
 from nbr.classify.recipe import Sample, Watcher
 from nbr.errors import NbrError
+from nbr.training import reporter
 
 Array = NDArray[Any]
 
@@ -70,20 +69,4 @@ class Pictures:
 
 def progress(verbose: bool) -> Watcher:
     """Tells on stderr how far a training is, or nobody."""
-    return _Line() if verbose else lambda stage, done, of: None
-
-
-class _Line:
-    """Progress on stderr, with the time left."""
-
-    def __init__(self) -> None:
-        self.began: dict[str, tuple[float, int]] = {}
-
-    def __call__(self, stage: str, done: int, of: int) -> None:
-        began, first = self.began.setdefault(stage, (time.monotonic(), done))
-        spent = time.monotonic() - began
-        left = f", about {spent / (done - first) * (of - done):.0f} s left" if done > first else ""
-        end = "\n" if done == of or not sys.stderr.isatty() else ""
-        start = "\r" if sys.stderr.isatty() else ""
-        if sys.stderr.isatty() or done % 10 == 0 or done == of:
-            print(f"{start}{stage}: {done} of {of}{left}   ", end=end, file=sys.stderr, flush=True)
+    return reporter(verbose)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from nbr.classify.augment import affine
+from nbr.training import Watcher
+
+__all__ = ["Recipe", "Sample", "Watcher"]
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,6 @@ class Recipe:
 
     def is_settled(self, epoch: int) -> bool:
         return epoch >= self.settled * self.epochs
-
-
-Watcher = Callable[[str, int, int], None]  # a stage, and how far it is
 
 
 @dataclass(frozen=True)

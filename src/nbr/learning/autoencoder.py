@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
 
 from nbr.errors import NbrError
 from nbr.points.numbered import listing
 from nbr.rules.codec import Codec
+from nbr.training import Loop
 from nbr.world import Bit, Real, World
 
 WIDTH = 128
 RATE = 0.003
 MOST_STEPS = 6000
+LOOK, GOOD = 100, 0.01  # steps between looks at whether all points survive, once the loss is low
 NOISE = 0.05  # added to codes in training, so that points keep a distance
 
 
@@ -27,20 +30,20 @@ def autoencode(world: World, latent: int = 8, seed: int = 0) -> Codec:
         encoder = _mlp(len(world), latent)
         decoder = _mlp(latent, len(world))
         optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=RATE)
-        for step in range(MOST_STEPS):
-            for group in optimiser.param_groups:
-                group["lr"] = RATE * (1 - 0.9 * step / MOST_STEPS)
+
+        def loss(step: int) -> Tensor:
             codes = encoder(points)
             spread = codes.detach().std(dim=0)
             logits = decoder(codes + NOISE * spread * torch.randn_like(codes))
-            loss = nn.functional.binary_cross_entropy_with_logits(logits, points)
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            if step % 100 == 99 and loss < 0.01 and _survive(encoder, decoder, points):
-                break
-        else:
-            raise NbrError(f"after {MOST_STEPS} steps some points still do not survive {latent} dimensions")
+            return nn.functional.binary_cross_entropy_with_logits(logits, points)
+
+        def after(steps: int, loss: float) -> bool:
+            return steps % LOOK == 0 and loss < GOOD and _survive(encoder, decoder, points)
+
+        schedule = LambdaLR(optimiser, lambda step: 1 - 0.9 * step / MOST_STEPS)
+        Loop(optimiser, loss, MOST_STEPS, schedule=schedule, after=after).run()
+    if not _survive(encoder, decoder, points):
+        raise NbrError(f"after {MOST_STEPS} steps some points still do not survive {latent} dimensions")
     with torch.no_grad():
         codes = encoder(points)
     edges = [(low - 1, high + 1) for low, high in zip(codes.amin(0).tolist(), codes.amax(0).tolist(), strict=True)]

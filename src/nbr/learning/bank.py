@@ -67,14 +67,14 @@ class Bank(nn.Module):
 
     def export(self) -> list[Rule]:
         """The rules as ordinary ones, which know nothing of their training."""
-        found: list[Rule] = []
+        rules: list[Rule] = []
         beliefs = self.beliefs.detach().double().tolist()
         for group, names in enumerate(self.inputs):
             network = self.network(group)
             for output in range(self.rules):
                 belief = beliefs[group * self.rules + output]
-                found.append(Neural(names, network, belief, output=output))
-        return found
+                rules.append(Neural(names, network, belief, output=output))
+        return rules
 
     def network(self, group: int) -> nn.Sequential:
         """The network of a group as ordinary layers on unscaled inputs."""

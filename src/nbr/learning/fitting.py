@@ -8,32 +8,39 @@ gain. And of equally likely models the least committed is sought: beliefs are pu
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
-
-import torch
-from torch import Tensor
 
 from nbr import tables
-from nbr.errors import NbrError
-from nbr.learning.bank import Bank
-from nbr.learning.objectives import Objective, objective
-from nbr.learning.prior_by_name import choose
-from nbr.learning.training import Run, Settings, Watcher
-from nbr.priors import Prior
+from nbr.errors import NbrError, named_settings
+from nbr.learning.again import End, train_again
+from nbr.learning.maker import Maker, Trained, gains
+from nbr.learning.prior_by_name import PriorLike, choose
+from nbr.learning.splitting import Split, split
+from nbr.learning.training import Settings
 from nbr.reasoner import Reasoner
+from nbr.storage.locks import hold
 from nbr.tables import Source, Table
+from nbr.training import Watcher, reporter
 from nbr.world import World
 
 GROWTH = (1, 4, 16, 48)  # rules for each set of columns
-HELD_OUT = 0.1
 MOST_VIEWS = 24
+CHOSEN = "chosen by the table for validation"
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How well rows that were not trained on are explained."""
+
+    log_likelihood: float  # mean of a row, in nats
+    error: float  # standard error of that mean
+    rows: int
+    words: str  # of which model, on which rows
 
 
 @dataclass(frozen=True)
@@ -45,19 +52,17 @@ class Fitted:
     inputs: list[tuple[str, ...]]
     rules: int  # for each set of inputs
     steps: int
-    train: float  # mean log-likelihood of a row
-    valid: float | None
+    rows: int  # that the delivered model was trained on
+    train: float  # mean log-likelihood of these rows
+    held_out: HeldOut | None  # None where all rows were trained on, and too few to check that
+    kept: str  # which model was delivered, and why
 
 
-def fit(table: Source, rules: int | str = "auto", prior: object = "marginals", **settings: Any) -> Reasoner:
-    """Learn rules from a table, or several, with holes: the model of `fit_report`, which has the settings."""
-    return fit_report(table, rules, prior, **settings).reasoner
-
-
-def fit_report(
+@named_settings
+def fit(
     table: Source,
     rules: int | str = "auto",
-    prior: object = "marginals",
+    prior: PriorLike = "marginals",
     *,
     valid: Source | None = None,
     inputs: Sequence[Sequence[str]] | None = None,
@@ -66,96 +71,100 @@ def fit_report(
     width: int = 96,
     steps: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    watch: Watcher | None = None,
-) -> Fitted:
-    """Learn rules, and tell the choices made on the way.
+    progress: bool | Watcher = False,
+) -> Reasoner:
+    """Learn rules from a table, or several, with holes.
 
-    `rules` is how many rules each set of columns gets, or "auto"; `inputs` the columns that each group of rules
-    reads, by default the largest sets that rows show together. `valid` is a table to choose by; without one a tenth of
-    the rows is held out, and the chosen model is trained again on all. `checkpoint` names a folder in which an
-    interrupted run goes on.
+    `table`: a path, a DataFrame, rows of numbers, or several of these; an empty cell was not observed
+    `rules`: how many each set of columns gets, or "auto": as few as held-out rows call for
+    `prior`: what is known beside the rules: "marginals", "uniform", a reasoner, a torch distribution, or a `Prior`
+    `valid`: a table to choose by, instead of a tenth of the rows
+    `inputs`: the columns that each group of rules reads; by default the largest sets that rows show together
+    `world`: the variables, where they are not to be inferred
+    `seed`: where randomness comes from
+    `width`: of the networks
+    `steps`: how many there are at the most
+    `checkpoint`: a folder from which a run that was stopped goes on
+    `progress`: True to see it on stderr, or a function that is told
+
+    `fit_report` in `nbr.learning.fitting` also tells the choices made on the way.
+    """
+    return fit_report(
+        table,
+        rules,
+        prior,
+        valid=valid,
+        inputs=inputs,
+        world=world,
+        seed=seed,
+        width=width,
+        steps=steps,
+        checkpoint=checkpoint,
+        progress=progress,
+    ).reasoner
+
+
+@named_settings
+def fit_report(
+    table: Source,
+    rules: int | str = "auto",
+    prior: PriorLike = "marginals",
+    *,
+    valid: Source | None = None,
+    inputs: Sequence[Sequence[str]] | None = None,
+    world: World | None = None,
+    seed: int = 0,
+    width: int = 96,
+    steps: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | Watcher = False,
+) -> Fitted:
+    """Learn rules as `fit` does, and tell the choices made on the way and what was measured on which rows.
+
+    Without a table to choose by, the chosen model is trained again on all rows, if rows that no choice was made by show
+    that this does no harm: see `nbr.learning.again`.
     """
     data = tables.read(table, world)
-    reads = _inputs(data, inputs)
-    known = choose(prior, data)
     base = Settings() if steps is None else Settings(steps=_positive(steps))
-    parts = _split(data, seed) if valid is None else {"train": data, "valid": tables.read(valid, data.world)}
-    maker = _Maker(reads, known, width, seed, Path(checkpoint) if checkpoint else None, watch)
     sizes = GROWTH if rules == "auto" else (_positive(rules),)
-    chosen, best = _grow(maker, parts, sizes, base)
-    held: float | None = best.valid
-    if valid is None:
-        # The number of steps was chosen on held-out rows; now every row counts.
-        final = replace(base, steps=max(best.steps, min(base.steps, 10 * base.every)))
-        best = maker.train({"train": data}, chosen, final, f"{chosen} rules, all rows")
-    reasoner = Reasoner(data.world, best.bank.export(), prior=known)
-    if maker.folder is not None:
-        shutil.rmtree(maker.folder, ignore_errors=True)
-    return Fitted(reasoner, data, reads, chosen, best.steps, best.objective.mean(best.bank, "train"), held)
-
-
-@dataclass(frozen=True)
-class _Trained:
-    bank: Bank
-    objective: Objective
-    steps: int
-    valid: float
-
-
-class _Maker:
-    """Trains banks of different sizes on the same terms."""
-
-    def __init__(
-        self,
-        inputs: list[tuple[str, ...]],
-        prior: Prior,
-        width: int,
-        seed: int,
-        folder: Path | None,
-        watch: Watcher | None,
-    ) -> None:
-        self.inputs, self.prior, self.width, self.seed = inputs, prior, width, seed
-        self.folder, self.watch = folder, watch
+    folder = None if checkpoint is None else Path(checkpoint)
+    maker = Maker(_inputs(data, inputs), choose(prior, data), _positive(width), seed, folder, reporter(progress))
+    rows = split(data, seed) if valid is None else Split(data, tables.read(valid, data.world), None)
+    with nullcontext() if folder is None else hold(folder):
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-
-    def train(self, parts: dict[str, Table], rules: int, settings: Settings, stage: str) -> _Trained:
-        bank = Bank(self.prior.world, self.inputs, rules, self.width, self.seed)
-        goal = objective(bank, self.prior, parts, self.seed)
-        path = None if self.folder is None else self.folder / f"{'-'.join(sorted(parts))}-{rules}.safetensors"
-        run = Run(bank, goal, settings, path, self._label(parts, rules))
-        outcome = run.go(stage, self.watch)
-        return _Trained(bank, goal, outcome.step, outcome.valid)
-
-    def _label(self, parts: dict[str, Table], rules: int) -> str:
-        """A fingerprint of all that decides the weights, so that a checkpoint is not mistaken for another's."""
-        told = [self.inputs, self.prior.world.spec, type(self.prior).__name__, self.width, self.seed, rules]
-        digest = hashlib.sha256(json.dumps(told, default=str).encode())
-        for name in sorted(parts):
-            digest.update(parts[name].codes.numpy().tobytes())
-        return digest.hexdigest()
+        count, chosen = _grow(maker, rows, sizes, base)
+        end = (
+            End(chosen, chosen, "valid", CHOSEN) if valid is not None else train_again(maker, rows, count, chosen, base)
+        )
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+    best = end.delivered
+    reasoner = Reasoner(data.world, best.bank.export(), prior=maker.prior)
+    train = best.objective.mean(best.bank, "train")
+    return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, _measured(end), end.words)
 
 
-def _grow(maker: _Maker, parts: dict[str, Table], sizes: Sequence[int], settings: Settings) -> tuple[int, _Trained]:
+def _grow(maker: Maker, rows: Split, sizes: Sequence[int], settings: Settings) -> tuple[int, Trained]:
     """More rules only while held-out rows gain more than chance would give them: one standard error of the gain."""
-    chosen, best = 0, None
-    for size in sizes:
-        stage = f"{size} rule{'s' if size > 1 else ''} for each set of columns"
-        tried = maker.train(parts, size, settings, stage)
-        if best is not None and not _gains(best, tried, parts["valid"]):
+    parts = {"train": rows.train, "valid": rows.valid} | ({} if rows.test is None else {"test": rows.test})
+    best = maker.train("choice", parts, sizes[0], settings)
+    count = sizes[0]
+    for size in sizes[1:]:
+        tried = maker.train("choice", parts, size, settings)
+        if not gains(best, tried, "valid"):
             break
-        chosen, best = size, tried
-    assert best is not None
-    return chosen, best
+        count, best = size, tried
+    return count, best
 
 
-def _gains(before: _Trained, after: _Trained, valid: Table) -> bool:
-    with torch.no_grad():
-        gain = after.objective.log_prob(after.bank, "valid") - before.objective.log_prob(before.bank, "valid")
-    weights = after.objective.weights["valid"]
-    mean = float(weights @ gain)
-    error = float((weights @ (gain - mean) ** 2).sqrt()) / len(valid) ** 0.5
-    return bool(mean > error)
+def _measured(end: End) -> HeldOut | None:
+    if end.part is None:
+        return None
+    mean, error, rows = end.measured.score(end.part)
+    which = "that choices were made by" if end.part == "valid" else "that no choice was made by"
+    twin = "" if end.measured is end.delivered else ", by the same training without them"
+    return HeldOut(mean, error, rows, f"{rows:,} rows {which}{twin}")
 
 
 def _inputs(data: Table, inputs: Sequence[Sequence[str]] | None) -> list[tuple[str, ...]]:
@@ -165,21 +174,11 @@ def _inputs(data: Table, inputs: Sequence[Sequence[str]] | None) -> list[tuple[s
                 data.world.column(name)
         return [tuple(names) for names in inputs]
     views = data.views()
+    if not views:
+        raise NbrError("every cell of the table is empty: there is nothing to learn from")
     if len(views) > MOST_VIEWS:  # holes here and there: together the rows show everything
         return [data.world.names]
     return views
-
-
-def _split(data: Table, seed: int) -> dict[str, Table]:
-    order = torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))
-    held = max(1, round(HELD_OUT * len(data)))
-    if len(data) - held < 1:
-        raise NbrError(f"{len(data)} rows are too few to hold some out; give valid= a table of its own")
-    return {"train": data.part(_sorted(order[held:])), "valid": data.part(_sorted(order[:held]))}
-
-
-def _sorted(rows: Tensor) -> Tensor:
-    return rows.sort().values
 
 
 def _positive(number: int | str) -> int:

@@ -14,7 +14,7 @@ from nbr.rules import CodeNetwork, Rule
 from nbr.rules.codec import Codec
 
 
-class VeiledBank(Bank):
+class CodeBank(Bank):
     """A network on codes for each set of observed columns; it takes the smallest logit over what it should not see."""
 
     def __init__(self, codec: Codec, seen: Sequence[tuple[str, ...]], width: int, seed: int) -> None:

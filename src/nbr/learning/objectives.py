@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,10 +16,12 @@ from nbr.learning.bank import Bank
 from nbr.points.numbered import Listing, listing
 from nbr.priors import Prior
 from nbr.tables import Table
+from nbr.training import ALONE, Process, generator
 
 LISTED = 1 << 17  # points of a world whose normaliser is computed in full at every step
 BATCH = 1024
 FILLS = 8  # completions drawn for a row with holes
+SMALLEST = 1e-30  # of P_keep, before its logarithm
 REFRESH = 50  # steps between estimates of alpha
 ALPHA_DRAWS = 1 << 15
 
@@ -26,20 +29,29 @@ ALPHA_DRAWS = 1 << 15
 class Objective(ABC):
     """A loss for a bank of rules, and how well it does on rows that training does not see."""
 
-    alpha: Tensor = torch.tensor(1.0)  # what the normaliser was estimated to be, where it is sampled
+    weights: dict[str, Tensor]  # by part ("train", "valid", "test"): the share of each distinct row
 
     @abstractmethod
     def loss(self, bank: Bank, step: int) -> Tensor: ...
 
     @abstractmethod
-    def log_prob(self, bank: Bank, part: str) -> Tensor:
-        """The log-likelihood of each distinct row of the part "train" or "valid", repeated rows once."""
+    def log_likelihood(self, loss: float) -> float:
+        """The mean log-likelihood of a row that a loss stands for, in nats."""
 
-    weights: dict[str, Tensor]
+    @abstractmethod
+    def log_prob(self, bank: Bank, part: str) -> Tensor:
+        """The log-likelihood of each distinct row of a part, repeated rows once."""
 
     def mean(self, bank: Bank, part: str) -> float:
         with torch.no_grad():
             return float(self.weights[part] @ self.log_prob(bank, part))
+
+    @abstractmethod
+    def state_dict(self) -> dict[str, Any]:
+        """What changes in the course of a run."""
+
+    @abstractmethod
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...
 
 
 class Listed(Objective):
@@ -56,12 +68,21 @@ class Listed(Objective):
             self.rows[name] = (row, point, len(distinct))
 
     def log_prob(self, bank: Bank, part: str) -> Tensor:
-        joint = self.prior + keep(bank(self.encoded), bank.beliefs).clamp(min=1e-30).log()
+        joint = self.prior + keep(bank(self.encoded), bank.beliefs).clamp(min=SMALLEST).log()
         row, point, count = self.rows[part]
         return log_sum(joint.index_select(0, point), row, count) - joint.logsumexp(0)
 
     def loss(self, bank: Bank, step: int) -> Tensor:
         return -(self.weights["train"] @ self.log_prob(bank, "train"))
+
+    def log_likelihood(self, loss: float) -> float:
+        return -loss
+
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Nothing changes."""
 
 
 class Sampled(Objective):
@@ -70,35 +91,51 @@ class Sampled(Objective):
     Every step draws from its own seed, so that a resumed run sees what an unbroken one would.
     """
 
-    def __init__(self, bank: Bank, prior: Prior, parts: dict[str, Table], seed: int) -> None:
-        self.sampler, self.seed = prior, seed
+    def __init__(self, bank: Bank, prior: Prior, parts: dict[str, Table], seed: int, process: Process = ALONE) -> None:
+        self.sampler, self.seed, self.process = prior, seed, process
+        self.alpha = torch.tensor(1.0)  # what the normaliser was last estimated to be
         self.codes = {name: table.codes for name, table in parts.items()}
         self.weights = {name: torch.full((len(table),), 1 / len(table)) for name, table in parts.items()}
-        generator = torch.Generator().manual_seed(seed)
-        self.reference = bank.encode(prior.sample(ALPHA_DRAWS, generator))
+        source = torch.Generator().manual_seed(seed)
+        self.reference = bank.encode(prior.sample(ALPHA_DRAWS, source))
         self.filled = {
-            name: bank.encode(_fill(prior, codes, generator).flatten(0, 1)) for name, codes in self.codes.items()
+            name: bank.encode(_fill(prior, codes, source).flatten(0, 1)) for name, codes in self.codes.items()
         }
+        self.base = {name: _scores(prior, codes, bank.first.dtype) for name, codes in self.codes.items()}
 
     def log_prob(self, bank: Bank, part: str) -> Tensor:
         normaliser = keep(bank(self.reference), bank.beliefs).mean().log()
         kept = keep(bank(self.filled[part]), bank.beliefs).view(len(self.codes[part]), -1).mean(dim=1)
-        prior = self.sampler.log_prob(self.codes[part])
-        base = 0.0 if prior is None else prior.to(kept.dtype)
-        return base + kept.clamp(min=1e-30).log() - normaliser
+        return self.base[part] + kept.clamp(min=SMALLEST).log() - normaliser
 
     def loss(self, bank: Bank, step: int) -> Tensor:
-        generator = torch.Generator().manual_seed((self.seed << 32) + step)
+        source = generator(self.seed, step)
         if step % REFRESH == 0:
             with torch.no_grad():
                 self.alpha = keep(bank(self.reference), bank.beliefs).mean()
         codes = self.codes["train"]
-        some = torch.randint(len(codes), (min(BATCH, len(codes)),), generator=generator)
-        filled = _fill(self.sampler, codes[some], generator)
-        rows = bank.encode(torch.cat([filled.flatten(0, 1), self.sampler.sample(BATCH, generator)]))
-        kept = keep(bank(rows), bank.beliefs)
-        seen = kept[: filled.shape[0] * filled.shape[1]].view(len(some), -1).mean(dim=1)
-        return -seen.clamp(min=1e-30).log().mean() + kept[-BATCH:].mean() / self.alpha
+        some = torch.randint(len(codes), (min(BATCH, len(codes)),), generator=source)
+        filled = self.process.share(_fill(self.sampler, codes[some], source))
+        drawn = self.process.share(self.sampler.sample(BATCH, source))
+        kept = keep(bank(bank.encode(torch.cat([filled.flatten(0, 1), drawn]))), bank.beliefs)
+        seen = kept[: -len(drawn)].view(len(filled), -1).mean(dim=1)
+        return -seen.clamp(min=SMALLEST).log().mean() + kept[-len(drawn) :].mean() / self.alpha
+
+    def log_likelihood(self, loss: float) -> float:
+        """By log Z <= Z / alpha + log alpha - 1, which is nearly equal as alpha is nearly Z."""
+        return 1 - loss - float(self.alpha.log()) + float(self.base["train"].mean())
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"alpha": self.alpha}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.alpha = state["alpha"]
+
+
+def _scores(prior: Prior, codes: Tensor, dtype: torch.dtype) -> Tensor:
+    """What the prior says of rows, 0 where it cannot be scored: figures then lack a constant."""
+    scores = prior.log_prob(codes)
+    return torch.zeros(len(codes), dtype=dtype) if scores is None else scores.to(dtype)
 
 
 def _fill(prior: Prior, codes: Tensor, generator: torch.Generator) -> Tensor:

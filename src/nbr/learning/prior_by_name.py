@@ -10,8 +10,10 @@ from nbr.priors import Drawn, Prior, marginals, uniform
 from nbr.reasoner import Reasoner
 from nbr.tables import Table
 
+PriorLike = str | Reasoner | torch.distributions.Distribution | Prior
 
-def choose(prior: object, table: Table) -> Prior:
+
+def choose(prior: PriorLike, table: Table) -> Prior:
     """The prior that a user names: "uniform", "marginals", a reasoner, a torch distribution, or a Prior."""
     if prior == "uniform":
         return uniform(table.world)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -18,13 +17,14 @@ import torch
 from nbr import priors
 from nbr.learning.autoencoder import autoencode
 from nbr.learning.bank import Bank
-from nbr.learning.latent import VeiledBank
+from nbr.learning.latent import CodeBank
 from nbr.learning.objectives import Listed
-from nbr.learning.training import Run, Settings
+from nbr.learning.training import BankTraining, Settings
 from nbr.points.numbered import Listing, listing
 from nbr.reasoner import Reasoner
 from nbr.rules.codec import Codec
 from nbr.tables import Table
+from nbr.training import Watcher, silent
 from nbr.world import World
 
 WORLD = World.bits(11)
@@ -91,7 +91,7 @@ def best_likelihood() -> float:
     return (first + last) / 2 - 9 * math.log(2)
 
 
-def train(model: str, seed: int, watch: Callable[[str], None] | None = None) -> Trained:
+def train(model: str, seed: int, watch: Watcher = silent) -> Trained:
     """Train "identity" or "autoencoder" from scratch, and ask it."""
     began = time.monotonic()
     listed = listing(WORLD)
@@ -118,14 +118,13 @@ def _start(model: str, seed: int) -> tuple[Codec | None, Bank]:
     if model == "identity":
         return None, Bank(WORLD, VIEWS, 1, 100, seed)
     codec = autoencode(WORLD, 8, seed)
-    return codec, VeiledBank(codec, VIEWS, 128, seed)
+    return codec, CodeBank(codec, VIEWS, 128, seed)
 
 
-def _learn(bank: Bank, listed: Listing, model: str, watch: Callable[[str], None] | None) -> float:
+def _learn(bank: Bank, listed: Listing, model: str, watch: Watcher) -> float:
     """Training on all rows; the mean log-likelihood in the end."""
     prior = priors.uniform(WORLD).log_prob(listed.points)
     goal = Listed(bank, listed, prior, {"train": observations()})
     settings = Settings(steps=STEPS[model], decay=0.0, rate=0.003 if model == "autoencoder" else 0.005)
-    say = None if watch is None else lambda progress: watch(f"step {progress.step:,} of {progress.steps:,}")
-    Run(bank, goal, settings, None, model).go(model, say)
+    BankTraining(bank, goal, settings).run(watch, model)
     return goal.mean(bank, "train")

@@ -23,6 +23,7 @@ from nbr.robustness.base import Stages
 from nbr.robustness.protocol import Measured, Subject, Watcher, measure, nearest_others
 from nbr.robustness.target import Target
 from nbr.storage import checkpoints
+from nbr.training import reporter
 
 LABELS = (4, 9)
 PRINTED = ("natural", "PGD", "BA", "CW", "SCW", "attacked")
@@ -163,9 +164,7 @@ def _trained(name: str, given: Data, folder: Path, say: Callable[[str], None]) -
         network = rivals.Small()
         network.load_state_dict(known[1])
     else:
-        network = rivals.train(
-            name, given.train, given.train_labels, watch=lambda *told: say(f"{told[0]}: epoch {told[1]} of {told[2]}")
-        )
+        network = rivals.train(name, given.train, given.train_labels, watch=reporter(True))
         folder.mkdir(parents=True, exist_ok=True)
         checkpoints.save(path, told, {}, network.state_dict())
     return network.eval().requires_grad_(False)

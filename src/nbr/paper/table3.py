@@ -21,6 +21,7 @@ from nbr.classify.robust import RobustClassifier
 from nbr.classify.rules import NonexpansiveRules
 from nbr.kinds import load_as
 from nbr.paper.table2 import Data, Rival, chosen, proof
+from nbr.training import silent
 
 PAPER = {
     "NBR": {"natural": 99.1, "attacked": 55.3},
@@ -78,7 +79,7 @@ def combined(sample: Sample, rules: NonexpansiveRules, recipe: Recipe) -> dict[s
         weight = rules.share.float().clamp(min=SMALLEST).log().requires_grad_()  # else rules of few examples drown all
         scale = rules.scale.float().log().requires_grad_()
         margin = _field(rules, weight, scale, energy)
-        push(scores, sample.labels, _rising(rules), [weight, scale], margin, recipe, lambda *told: None)
+        push(scores, sample.labels, _rising(rules), [weight, scale], margin, recipe, silent)
         fixed = (weight.detach().double(), scale.detach().double())
         found[f"Markov random field {number}"] = Combined(rules, _field(rules, *fixed, energy), True)
     for number, feature in ((1, lambda told: torch.sigmoid(rules.scale.to(told.dtype) * told)), (2, _itself)):

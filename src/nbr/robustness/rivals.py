@@ -7,16 +7,17 @@ around images, which intervals take through the network (Gowal and others, 2018)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv2d, cross_entropy, linear
+from torch.optim.lr_scheduler import LambdaLR
 
 from nbr.errors import NbrError, suggest
+from nbr.training import Loop, Watcher, silent
 
-Watcher = Callable[[str, int, int], None]
 BATCH = 128
 
 
@@ -57,26 +58,28 @@ class Small(nn.Sequential):
         )
 
 
-def train(name: str, images: Tensor, labels: Tensor, seed: int = 0, watch: Watcher = lambda *told: None) -> Small:
+def train(name: str, images: Tensor, labels: Tensor, seed: int = 0, watch: Watcher = silent) -> Small:
     """A rival by name, trained on pictures (n, 28, 28) in [0, 1] and labels 0 and 1."""
     if name not in SETTINGS:
         raise NbrError(f"unknown rival {name!r}" + suggest(name, SETTINGS))
-    setting = SETTINGS[name]
+    setting, images = SETTINGS[name], images.float()
+    count = math.ceil(len(images) / BATCH)
+    batches: tuple[Tensor, ...] = ()
+
+    def loss(step: int) -> Tensor:
+        nonlocal batches
+        epoch, number = divmod(step, count)
+        if number == 0:
+            batches = torch.randperm(len(images)).split(BATCH)
+        rows = batches[number]
+        return _loss(network, images[rows], labels[rows], setting, epoch / setting.epochs)
+
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = Small().float()
         optimiser = torch.optim.Adam(network.parameters(), lr=setting.rate)
-        images = images.float()
-        for epoch in range(setting.epochs):
-            share = epoch / setting.epochs
-            for group in optimiser.param_groups:
-                group["lr"] = setting.rate * min(1.0, 2 * (1 - share))
-            for rows in torch.randperm(len(images)).split(BATCH):
-                loss = _loss(network, images[rows], labels[rows], setting, share)
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
-            watch(name, epoch + 1, setting.epochs)
+        schedule = LambdaLR(optimiser, lambda step: min(1.0, 2 * (1 - step // count / setting.epochs)))
+        Loop(optimiser, loss, setting.epochs * count, schedule=schedule).run(watch, name)
     return network.eval()
 
 

@@ -1,0 +1,63 @@
+"""The last training, on all rows, and how it is kept from doing harm.
+
+The number of rules and of steps was chosen on rows that training did not see; then every row should count. Whether
+that does harm cannot be seen on rows that were trained on, so a twin goes first: the same training without a tenth of
+the rows that no choice was made by. It has to explain them about as well as the chosen model does, and the model of
+all rows has to explain them, which it has seen, no worse than its twin. The figure reported is then the twin's: what
+the same training does on rows that it has not seen. If anything is lost, the chosen model or the twin is delivered.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+
+import torch
+
+from nbr.learning.maker import Maker, Trained, gain, gains
+from nbr.learning.splitting import Split
+from nbr.learning.training import Settings
+
+LOOKS = 10  # the last training goes on for at least so many looks at held-out rows: beliefs have to settle
+GIVEN_UP = 0.25  # of what rules gain over the prior; more than this, and more than chance, is harm
+
+
+@dataclass(frozen=True)
+class End:
+    """The model to deliver, the one that was measured, on which part (None if on nothing), and why it was this one."""
+
+    delivered: Trained
+    measured: Trained
+    part: str | None
+    words: str
+
+
+def train_again(maker: Maker, rows: Split, count: int, chosen: Trained, settings: Settings) -> End:
+    """The chosen number of rules, trained on every row, if that does no harm."""
+    settings = replace(settings, steps=max(chosen.steps, min(settings.steps, LOOKS * settings.every)))
+    if rows.test is None:
+        final = maker.train("all rows", {"train": rows.every}, count, settings)
+        if gains(final, chosen, "train"):
+            return End(chosen, chosen, "valid", "chosen by held-out rows; training on all rows broke down")
+        return End(final, final, None, "trained again on all rows, too few to check it on others")
+    twin = maker.train("more rows", {"train": rows.trainable, "test": rows.test}, count, settings)
+    if _harmed(chosen, twin):
+        return End(chosen, chosen, "test", "chosen by held-out rows; training on more rows did worse on others")
+    final = maker.train("all rows", {"train": rows.every, "test": rows.test}, count, settings)
+    if gains(final, twin, "test"):
+        return End(twin, twin, "test", "trained again on most rows; training on all of them broke down")
+    return End(final, twin, "test", "trained again on all rows")
+
+
+def _harmed(chosen: Trained, twin: Trained) -> bool:
+    """Whether a twin gives up more than chance, and more than a share of what was learned, on untouched rows."""
+    lost, error = gain(twin, chosen, "test")
+    learned, _ = gain(_prior_alone(chosen), chosen, "test")
+    return lost > max(error, GIVEN_UP * learned)
+
+
+def _prior_alone(trained: Trained) -> Trained:
+    """The same model with nothing believed."""
+    bank = copy.deepcopy(trained.bank)
+    torch.nn.init.constant_(bank.doubt, -torch.inf)
+    return replace(trained, bank=bank)

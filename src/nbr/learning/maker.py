@@ -1,0 +1,106 @@
+"""Banks of different sizes, trained on the same terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from nbr.errors import NbrError
+from nbr.learning.bank import Bank
+from nbr.learning.objectives import Objective, objective
+from nbr.learning.training import BankTraining, Settings
+from nbr.priors import Prior
+from nbr.tables import Table
+from nbr.training import Checkpoint, Watcher, fingerprint, generator
+
+DRAWS = 256  # points that stand for a prior which cannot be written down
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained bank, what it was trained by, and how many rows each part had."""
+
+    bank: Bank
+    objective: Objective
+    steps: int
+    sizes: dict[str, int]
+
+    @property
+    def rows(self) -> int:
+        """How many were trained on."""
+        return self.sizes["train"]
+
+    def score(self, part: str) -> tuple[float, float, int]:
+        """The mean log-likelihood of a row of a part, its standard error, and how many rows there are."""
+        with torch.no_grad():
+            values, weights = self.objective.log_prob(self.bank, part).double(), self.objective.weights[part].double()
+        mean, rows = float(weights @ values), self.sizes[part]
+        return mean, (float(weights @ (values - mean) ** 2) / max(rows - 1, 1)) ** 0.5, rows
+
+
+@dataclass(frozen=True)
+class Maker:
+    """All that banks have in common."""
+
+    inputs: list[tuple[str, ...]]
+    prior: Prior
+    width: int
+    seed: int
+    folder: Path | None
+    watch: Watcher
+
+    def train(self, stage: str, parts: dict[str, Table], rules: int, settings: Settings) -> Trained:
+        """A bank of so many rules for each set of columns; rows to measure by come first, so that all see the same."""
+        parts = {name: parts[name] for name in ("test", "valid", "train") if name in parts}
+        bank = Bank(self.prior.world, self.inputs, rules, self.width, self.seed)
+        goal = objective(bank, self.prior, parts, self.seed)
+        checkpoint = None
+        if self.folder is not None:
+            path = self.folder / f"{stage}-{rules}.safetensors"
+            checkpoint = Checkpoint(path, self.fingerprint(stage, parts, rules, settings))
+        words = f"{rules} rule{'s' if rules > 1 else ''} for each set of columns"
+        steps = BankTraining(bank, goal, settings, checkpoint).run(
+            self.watch, words if stage == "choice" else f"{words}, {stage}"
+        )
+        return Trained(bank, goal, steps, {name: len(table) for name, table in parts.items()})
+
+    def fingerprint(self, stage: str, parts: dict[str, Table], rules: int, settings: Settings) -> str:
+        """Of all that decides the weights, so that a checkpoint is not mistaken for another's."""
+        return fingerprint(
+            stage=stage,
+            world=self.prior.world.spec,
+            inputs=self.inputs,
+            prior=_written(self.prior),
+            width=self.width,
+            seed=self.seed,
+            rules=rules,
+            settings=settings.plain(),
+            rows={name: table.codes for name, table in parts.items()},
+        )
+
+
+def gain(before: Trained, after: Trained, part: str) -> tuple[float, float]:
+    """What a row of a part gains on average, and the standard error of that."""
+    objective = after.objective
+    with torch.no_grad():
+        each = objective.log_prob(after.bank, part) - objective.log_prob(before.bank, part)
+    weights = objective.weights[part]
+    mean = float(weights @ each)
+    return mean, float((weights @ (each - mean) ** 2).sqrt()) / after.sizes[part] ** 0.5
+
+
+def gains(before: Trained, after: Trained, part: str) -> bool:
+    """Whether rows gain more than chance would give them: one standard error."""
+    mean, error = gain(before, after, part)
+    return mean > error
+
+
+def _written(prior: Prior) -> object:
+    """A prior with its parameters; where it cannot be written down, points that it draws and what it says of them."""
+    try:
+        return [type(prior).__name__, *prior.spec()]
+    except NbrError:
+        drawn = prior.sample(DRAWS, generator(0, 0))
+        return [type(prior).__name__, drawn, prior.log_prob(drawn)]

@@ -1,0 +1,25 @@
+"""One loop for everything that is trained: steps, schedules, averages, early stopping, checkpoints, progress."""
+
+from nbr.training.averaging import averaged
+from nbr.training.batches import ALONE, Process, generator, shuffled
+from nbr.training.early import EarlyStopping
+from nbr.training.fingerprint import fingerprint
+from nbr.training.loop import Checkpoint, Loop, Stateful
+from nbr.training.progress import Progress, Watcher, reporter, silent
+
+__all__ = [
+    "ALONE",
+    "Checkpoint",
+    "EarlyStopping",
+    "Loop",
+    "Process",
+    "Progress",
+    "Stateful",
+    "Watcher",
+    "averaged",
+    "fingerprint",
+    "generator",
+    "reporter",
+    "shuffled",
+    "silent",
+]

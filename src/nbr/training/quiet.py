@@ -1,0 +1,45 @@
+"""Surroundings of a run: the same sums in the same order, and a Ctrl-C that waits for the end of a step."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+@contextmanager
+def deterministic() -> Iterator[None]:
+    """The same sums in the same order, so that a resumed run ends with the same weights."""
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
+
+
+@contextmanager
+def patient_interrupt() -> Iterator[Callable[[], bool]]:
+    """Tells whether Ctrl-C was pressed, instead of breaking off in the middle of a step; a second one does.
+
+    Python hands Ctrl-C to the main thread alone, and a program that deals with it in its own way is left to do so.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield lambda: False
+        return
+    pressed: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        pressed.append(number)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
