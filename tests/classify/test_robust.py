@@ -169,11 +169,31 @@ def test_a_stopped_run_ends_as_if_it_had_not_been(tmp_path: Path, monkeypatch: p
         RobustClassifier(epsilon=0.5, checkpoint=path, **settings).fit(X, y)
     monkeypatch.undo()
     assert path.exists()
+    for others in ({"epsilon": 0.7}, {"width": 12}, {"networks": 3}, {"random_state": 1}):
+        with pytest.raises(NbrError, match="other data or other settings"):
+            RobustClassifier(checkpoint=path, **{"epsilon": 0.5, **settings, **others}).fit(X, y)
     with pytest.raises(NbrError, match="other data or other settings"):
-        RobustClassifier(epsilon=0.7, checkpoint=path, **settings).fit(X, y)
+        RobustClassifier(epsilon=0.5, checkpoint=path, **settings).fit(X + 0.01, y)
     again = RobustClassifier(epsilon=0.5, checkpoint=path, **settings).fit(X, y)
     np.testing.assert_array_equal(again.certified_radius(X), whole.certified_radius(X))
     assert not path.exists()
+
+
+def test_one_network_of_another_width_is_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nbr.classify import nonexpansive
+    from nbr.training import Progress, loop
+
+    def stop(progress: Progress) -> None:
+        if progress.done > 0.7 * progress.of and not progress.ended:
+            raise KeyboardInterrupt
+
+    X, y = clouds(count=100)
+    monkeypatch.setattr(loop, "SECONDS", 0.0)
+    monkeypatch.setattr(nonexpansive, "progress", lambda verbose: stop)
+    with pytest.raises(KeyboardInterrupt):
+        NonexpansiveClassifier(**ONE, checkpoint=tmp_path / "run").fit(X, y)
+    with pytest.raises(NbrError, match="other data or other settings"):
+        NonexpansiveClassifier(**ONE | {"widths": (16, 4)}, checkpoint=tmp_path / "run").fit(X, y)
 
 
 def test_pictures_and_the_box() -> None:

@@ -91,7 +91,7 @@ class Descent:
         return network
 
     def _fingerprint(self, widths: Sequence[int], count: int, shared: int) -> str:
-        sample = {"points": self.sample.points, "side": self.sample.side, "shape": self.sample.shape}
+        sample = [self.sample.fingerprint, self.sample.shape]
         return fingerprint(
             sample=sample, recipe=asdict(self.recipe), widths=list(widths), networks=count, shared=shared
         )

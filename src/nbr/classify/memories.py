@@ -19,6 +19,7 @@ from nbr.classify.recipe import Recipe, Sample
 from nbr.classify.rules import NonexpansiveRules
 from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed
+from nbr.training import Loop
 
 NEAREST = 500  # examples of other labels that a memory is told from; those further away add nothing
 STEPS = 300
@@ -92,12 +93,12 @@ def _reaches(sample: Sample, left: Tensor, recipe: Recipe) -> tuple[Tensor, Tens
 def _minimum(start: Tensor, loss: Callable[[Tensor], Tensor], recipe: Recipe) -> Tensor:
     """A fixed number of Adam steps; logarithms of scales are kept below a limit."""
     value = start.clone().requires_grad_()
-    optimiser = torch.optim.Adam([value], lr=0.05)
     most = math.log(STEEPEST / recipe.epsilon)
-    for _ in range(STEPS):
-        optimiser.zero_grad()
-        loss(value).backward()
-        optimiser.step()
+
+    def limit(step: int, last: float) -> bool:
         with torch.no_grad():
             (value if value.dim() == 1 else value[1]).clamp_(max=most)
+        return False
+
+    Loop(torch.optim.Adam([value], lr=0.05), lambda step: loss(value), STEPS, after=limit).run()
     return value.detach()

@@ -24,7 +24,8 @@ from nbr.learning.splitting import Split, split
 from nbr.learning.training import Settings
 from nbr.reasoner import Reasoner
 from nbr.storage.locks import hold
-from nbr.tables import Source, Table
+from nbr.tables import Table
+from nbr.tables.like import TableLike
 from nbr.training import Watcher, reporter
 from nbr.world import World
 
@@ -60,11 +61,11 @@ class Fitted:
 
 @named_settings
 def fit(
-    table: Source,
+    table: TableLike,
     rules: int | str = "auto",
     prior: PriorLike = "marginals",
     *,
-    valid: Source | None = None,
+    valid: TableLike | None = None,
     inputs: Sequence[Sequence[str]] | None = None,
     world: World | None = None,
     seed: int = 0,
@@ -106,11 +107,11 @@ def fit(
 
 @named_settings
 def fit_report(
-    table: Source,
+    table: TableLike,
     rules: int | str = "auto",
     prior: PriorLike = "marginals",
     *,
-    valid: Source | None = None,
+    valid: TableLike | None = None,
     inputs: Sequence[Sequence[str]] | None = None,
     world: World | None = None,
     seed: int = 0,
