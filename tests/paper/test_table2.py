@@ -121,7 +121,7 @@ def test_a_rival_is_kept_with_its_settings(tmp_path: Path, monkeypatch: pytest.M
     given, said = Data(images, labels, images, labels), []
     monkeypatch.setitem(rivals.SETTINGS, "vanilla", rivals.Setting(epochs=1))
     first, second = (_trained("vanilla", given, tmp_path, said.append) for _ in range(2))
-    assert said == ["vanilla: epoch 1 of 1"]
+    assert said == ["vanilla: training"]
     torch.testing.assert_close(first(images.float()), second(images.float()))
     monkeypatch.setitem(rivals.SETTINGS, "vanilla", rivals.Setting(epochs=2))
     with pytest.raises(NbrError, match="other settings"):

@@ -164,6 +164,7 @@ def _trained(name: str, given: Data, folder: Path, say: Callable[[str], None]) -
         network = rivals.Small()
         network.load_state_dict(known[1])
     else:
+        say(f"{name}: training")
         network = rivals.train(name, given.train, given.train_labels, watch=reporter(True))
         folder.mkdir(parents=True, exist_ok=True)
         checkpoints.save(path, told, {}, network.state_dict())
