@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nbr.tables.reading import Table
+from nbr.tables.table import Table
 
 
 class Frame(Protocol):
