@@ -277,7 +277,7 @@ def test_the_held_out_figure_is_that_of_the_delivered_model_or_its_twin() -> Non
     assert (report.rows, report.kept) == (500, "trained again on all rows")
     assert report.held_out.words == "50 rows that no choice was made by, by the same training without them"
     settings = replace(training.Settings(steps=200), steps=report.steps)
-    made = maker.Maker(report.inputs, priors.marginals(report.table), 96, 0, None, silent)
+    made = maker.Maker(report.inputs, report.reasoner.prior, 96, 0, None, silent)
     twin = made.train("twin", {"train": rows.trainable, "test": rows.test}, 1, settings)
     assert report.held_out.log_likelihood == pytest.approx(twin.objective.mean(twin.bank, "test"), abs=1e-6)
     assert report.train == pytest.approx(report.reasoner.log_prob(frame).mean().item(), abs=1e-4)

@@ -120,9 +120,7 @@ def fit(
     output: Annotated[Path, typer.Option("-o", "--output", help="The .nbr file to write.")],
     valid: Annotated[Path | None, typer.Option(help="A table to choose by; else a tenth of the rows.")] = None,
     rules: Annotated[str, typer.Option(help="How many rules each set of columns gets, or auto.")] = "auto",
-    prior: Annotated[
-        str, typer.Option(help="What is known beside the rules: marginals or uniform, or a .nbr.")
-    ] = "marginals",
+    prior: Annotated[str, typer.Option(help="Beside the rules: auto, uniform, marginals, or a .nbr.")] = "auto",
     steps: Annotated[int | None, typer.Option(help="Training steps at the most.")] = None,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
     as_json: Json = False,

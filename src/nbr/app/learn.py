@@ -33,6 +33,8 @@ def _fit(
     data = tables.read(list(paths))
     variables = {name: variable.spec for name, variable in data.world.variables.items()}
     _say(f"{len(data):,} rows of {len(variables)} columns: {_kinds(variables)}")
+    for note in data.notes:
+        _say(note)
     known = load_reasoner(prior) if prior.endswith(".nbr") else prior
     amount = int(rules) if rules.isdigit() else rules
     began, folder = time.monotonic(), output.with_name(output.name + ".part")
@@ -52,6 +54,7 @@ def _fit(
         "inputs": [list(names) for names in fitted.inputs],
         "rules": len(fitted.reasoner.rules),
         "steps": fitted.steps,
+        "prior": fitted.prior,
         "kept": fitted.kept,
         "train_rows": fitted.rows,
         "train_log_likelihood": fitted.train,
@@ -64,7 +67,10 @@ def _fit(
 
 def score(model: Path, paths: list[Path], seed: int) -> Report:
     reasoner = load_reasoner(model)
-    scored = score_table(reasoner.knowledge, reasoner.prior, tables.read(list(paths), reasoner.world), seed)
+    table = tables.read(list(paths), reasoner.world)
+    for note in table.notes:
+        _say(note)
+    scored = score_table(reasoner.knowledge, reasoner.prior, table, seed)
     error = {} if scored.exact else {"standard_error": scored.error}
     return {"mean_log_likelihood": scored.mean, "rows": len(scored.log_prob), "exact": scored.exact, **error}
 

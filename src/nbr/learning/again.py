@@ -52,11 +52,11 @@ def train_again(maker: Maker, rows: Split, count: int, chosen: Trained, settings
 def _harmed(chosen: Trained, twin: Trained) -> bool:
     """Whether a twin gives up more than chance, and more than a share of what was learned, on untouched rows."""
     lost, error = gain(twin, chosen, "test")
-    learned, _ = gain(_prior_alone(chosen), chosen, "test")
+    learned, _ = gain(prior_alone(chosen), chosen, "test")
     return lost > max(error, GIVEN_UP * learned)
 
 
-def _prior_alone(trained: Trained) -> Trained:
+def prior_alone(trained: Trained) -> Trained:
     """The same model with nothing believed."""
     bank = copy.deepcopy(trained.bank)
     torch.nn.init.constant_(bank.doubt, -torch.inf)

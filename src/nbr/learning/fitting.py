@@ -17,7 +17,7 @@ from pathlib import Path
 
 from nbr import tables
 from nbr.errors import NbrError, named_settings
-from nbr.learning.again import End, train_again
+from nbr.learning.again import End, prior_alone, train_again
 from nbr.learning.maker import Maker, Trained, gains
 from nbr.learning.prior_by_name import PriorLike, choose
 from nbr.learning.splitting import Split, split
@@ -30,8 +30,8 @@ from nbr.training import Watcher, reporter
 from nbr.world import World
 
 GROWTH = (1, 4, 16, 48)  # rules for each set of columns
-MOST_VIEWS = 24
 CHOSEN = "chosen by the table for validation"
+ALONE = "the prior alone: rules added no more than chance on held-out rows"
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,14 @@ class Fitted:
     train: float  # mean log-likelihood of these rows
     held_out: HeldOut | None  # None where all rows were trained on, and too few to check that
     kept: str  # which model was delivered, and why
+    prior: str  # which one was taken, and why
 
 
 @named_settings
 def fit(
     table: TableLike,
     rules: int | str = "auto",
-    prior: PriorLike = "marginals",
+    prior: PriorLike = "auto",
     *,
     valid: TableLike | None = None,
     inputs: Sequence[Sequence[str]] | None = None,
@@ -78,7 +79,8 @@ def fit(
 
     `table`: a path, a DataFrame, rows of numbers, or several of these; an empty cell was not observed
     `rules`: how many each set of columns gets, or "auto": as few as held-out rows call for
-    `prior`: what is known beside the rules: "marginals", "uniform", a reasoner, a torch distribution, or a `Prior`
+    `prior`: what is known beside the rules: "auto" (uniform where every point of the world can be listed, else trees
+        of columns), "uniform", "marginals", a reasoner, a torch distribution, or a `Prior`
     `valid`: a table to choose by, instead of a tenth of the rows
     `inputs`: the columns that each group of rules reads; by default the largest sets that rows show together
     `world`: the variables, where they are not to be inferred
@@ -109,7 +111,7 @@ def fit(
 def fit_report(
     table: TableLike,
     rules: int | str = "auto",
-    prior: PriorLike = "marginals",
+    prior: PriorLike = "auto",
     *,
     valid: TableLike | None = None,
     inputs: Sequence[Sequence[str]] | None = None,
@@ -129,21 +131,28 @@ def fit_report(
     base = Settings() if steps is None else Settings(steps=_positive(steps))
     sizes = GROWTH if rules == "auto" else (_positive(rules),)
     folder = None if checkpoint is None else Path(checkpoint)
-    maker = Maker(_inputs(data, inputs), choose(prior, data), _positive(width), seed, folder, reporter(progress))
     rows = split(data, seed) if valid is None else Split(data, tables.read(valid, data.world), None)
+    reads = _inputs(data, inputs)
+    known, why = choose(prior, data, rows, seed)
+    maker = Maker(reads, known, _positive(width), seed, folder, reporter(progress))
     with nullcontext() if folder is None else hold(folder):
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         count, chosen = _grow(maker, rows, sizes, base)
-        end = (
-            End(chosen, chosen, "valid", CHOSEN) if valid is not None else train_again(maker, rows, count, chosen, base)
-        )
+        if not gains(prior_alone(chosen), chosen, "valid"):
+            alone = prior_alone(chosen)
+            end = End(alone, alone, "valid" if rows.test is None else "test", ALONE)
+        elif valid is not None:
+            end = End(chosen, chosen, "valid", CHOSEN)
+        else:
+            end = train_again(maker, rows, count, chosen, base)
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
     best = end.delivered
-    reasoner = Reasoner(data.world, best.bank.export(), prior=maker.prior)
+    learned = [] if end.words == ALONE else best.bank.export()
+    reasoner = Reasoner(data.world, learned, prior=maker.prior)
     train = best.objective.mean(best.bank, "train")
-    return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, _measured(end), end.words)
+    return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, _measured(end), end.words, why)
 
 
 def _grow(maker: Maker, rows: Split, sizes: Sequence[int], settings: Settings) -> tuple[int, Trained]:
@@ -177,8 +186,6 @@ def _inputs(data: Table, inputs: Sequence[Sequence[str]] | None) -> list[tuple[s
     views = data.views()
     if not views:
         raise NbrError("every cell of the table is empty: there is nothing to learn from")
-    if len(views) > MOST_VIEWS:  # holes here and there: together the rows show everything
-        return [data.world.names]
     return views
 
 

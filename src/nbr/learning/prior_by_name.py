@@ -6,15 +6,26 @@ import torch
 
 from nbr.density.learned import Learned
 from nbr.errors import NbrError
-from nbr.priors import Drawn, Prior, marginals, uniform
+from nbr.learning.splitting import Split
+from nbr.priors import Drawn, Prior, auto, marginals, uniform
 from nbr.reasoner import Reasoner
 from nbr.tables import Table
 
 PriorLike = str | Reasoner | torch.distributions.Distribution | Prior
 
 
-def choose(prior: PriorLike, table: Table) -> Prior:
-    """The prior that a user names: "uniform", "marginals", a reasoner, a torch distribution, or a Prior."""
+def choose(prior: PriorLike, table: Table, rows: Split, seed: int) -> tuple[Prior, str]:
+    """The prior that a user names, and words for it.
+
+    It is "auto", "uniform", "marginals", a reasoner, a torch distribution, or a Prior. What "auto" learns, it learns
+    from the rows that rules are trained on, so that the others can still tell how well the whole does.
+    """
+    if prior == "auto":
+        return auto(rows.train, rows.valid, seed)
+    return _named(prior, table), f"prior: {prior if isinstance(prior, str) else type(prior).__name__}, as asked for"
+
+
+def _named(prior: PriorLike, table: Table) -> Prior:
     if prior == "uniform":
         return uniform(table.world)
     if prior == "marginals":
@@ -24,7 +35,7 @@ def choose(prior: PriorLike, table: Table) -> Prior:
     if isinstance(prior, torch.distributions.Distribution):
         prior = Drawn(table.world, prior)
     if not isinstance(prior, Prior):
-        raise NbrError(f"unknown prior {prior!r}; there are uniform, marginals, a reasoner, or a Prior")
+        raise NbrError(f"unknown prior {prior!r}; there are auto, uniform, marginals, a reasoner, or a Prior")
     if prior.world != table.world:
         raise NbrError("the prior speaks of another world than the table")
     return prior
