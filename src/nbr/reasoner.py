@@ -31,7 +31,7 @@ from nbr.world import World
 if TYPE_CHECKING:
     import pandas as pd
 
-IN_TOML = ("variables", "rules")
+IN_TOML = ("things", "variables", "rules", "expect")
 
 
 @registry.kind("model", "reasoner")
