@@ -10,17 +10,19 @@ import torch
 from torch import Tensor
 
 from nbr import priors, registry, tables
-from nbr.asking import best, explaining, many, masses, ranking
+from nbr.asking import best, checking, explaining, many, masses, ranking
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import answer_table
 from nbr.asking.best import Best
+from nbr.asking.checking import Check
 from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
 from nbr.density import joint, likelihood, sampling, saved
 from nbr.errors import NbrError
+from nbr.inference import Limits
 from nbr.inference.point import keep
 from nbr.language import Expression, parse
 from nbr.priors import Prior
@@ -154,6 +156,10 @@ class Reasoner:
     def most_plausible(self, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> Best:
         """The point at which E[mu_Y(z)], equation (10), is largest, and the rules that it breaks."""
         return best.most_plausible(self.knowledge, given, asking.Settings(budget=budget, seed=seed))
+
+    def check(self, *, budget: float = 10.0) -> Check:
+        """What the author should know: rules that never matter, say what others say, or contradict each other."""
+        return checking.check(self.knowledge, Limits.within(asking.Settings(budget=budget).budget))
 
     @property
     def prior(self) -> Prior:

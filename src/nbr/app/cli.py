@@ -81,6 +81,7 @@ def explain(
 
 
 app.command()(checking.best)
+app.command()(checking.check)
 
 
 @app.command()

@@ -94,8 +94,8 @@ def rank(knowledge: Knowledge, variable: str, given: Proposition | None, setting
         raise NbrError(f"a ranking is of a variable by its name, not of {type(variable).__name__}")
     world.column(variable)
     condition = None if given is None else asking.as_set(given, world, "condition")
-    groups = _pieces if isinstance(world.variables[variable], Real) else _labels
-    classes = groups(knowledge, variable, condition)
+    kind = world.variables[variable]
+    classes = (_pieces if isinstance(kind, Real) else _labels)(knowledge, variable, condition)
     deadline = time.monotonic() + settings.budget
     found: list[Value] = []
     memo: asking.Memo = {}
@@ -103,6 +103,8 @@ def rank(knowledge: Knowledge, variable: str, given: Proposition | None, setting
         left = max(LEAST, (deadline - time.monotonic()) / (len(classes) - number))
         answer = asking.ask(knowledge, statement, given, replace(settings, budget=left), memo)
         found += [Value(value, answer) for value in values]
+    if not isinstance(kind, Real):
+        found.sort(key=lambda each: kind.code(each.value))  # ties stay in the order of the labels
     found.sort(key=lambda each: (-each.answer.plausibility, -each.answer.belief))
     return Ranking(variable, answer.given, tuple(found))
 
