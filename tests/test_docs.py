@@ -12,7 +12,7 @@ from command import run
 import nbr
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "examples" / "car.md"]
 SHOWN = [
     pytest.param(command, output, id=command)
     for page in PAGES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import typer
@@ -12,6 +13,8 @@ from nbr.app.options import Budget, Given, Json, Model, condition
 if TYPE_CHECKING:
     from nbr.asking.checking import Check
     from nbr.asking.expecting import Verdict
+
+MOST = 10  # findings of a kind on the screen
 
 
 def best(model: Model, given: Given = None, budget: Budget = 10.0, as_json: Json = False) -> None:
@@ -56,7 +59,15 @@ def _count(number: int, noun: str) -> str:
 
 def _shown(head: str, found: Check, verdicts: list[Verdict]) -> str:
     lines = [head, ""]
-    lines += [f"  {finding.text}" for finding in found.findings] or ["  nothing odd was found among the rules"]
+    shown: Counter[str] = Counter()
+    for finding in found.findings:
+        shown[finding.kind] += 1
+        if shown[finding.kind] <= MOST:
+            lines.append(f"  {finding.text}")
+    if not found.findings:
+        lines.append("  nothing odd was found among the rules")
+    if left := sum(max(0, count - MOST) for count in shown.values()):
+        lines.append(f"  and {left} more of these kinds: --json has all")
     if not found.complete:
         lines.append("  (there was not time to look everywhere: give a larger --budget)")
     lines += [f"  ({note})" for note in found.notes]

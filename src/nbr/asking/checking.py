@@ -18,6 +18,7 @@ from nbr.sources.statements import Statements
 
 SOLVER = "checking rules against each other needs python-sat: pip install 'nbr[solve]'"
 CONFLICTS = 0.4  # of the time, for rules that contradict each other
+SAID = 2  # rules up to which a finding has their words
 PREMISES = 0.5  # of the rest, for premises that can never hold
 
 
@@ -84,8 +85,10 @@ class _Base:
         self.conflicts: reasons.Sets = []
 
     def named(self, positions: Iterable[int]) -> str:
-        """Rules by number and in words."""
-        each = [f"{position + 1} ({self.knowledge.rules[position]})" for position in positions]
+        """Rules by number, and one or two of them also in words."""
+        numbers = list(positions)
+        words = len(numbers) <= SAID
+        each = [f"{number + 1}" + (f" ({self.knowledge.rules[number]})" if words else "") for number in numbers]
         return f"rule{'s' * (len(each) > 1)} {_listed(each)}"
 
     def unread(self) -> Iterator[Finding]:
