@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from command import run
 import nbr
+from command import run
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "examples" / "car.md"]

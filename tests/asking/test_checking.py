@@ -6,7 +6,6 @@ import itertools
 import json
 import random
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import torch
 
 import nbr
 import rule_bases
+from command import run
 from nbr import registry
 from nbr.asking import checking, expecting
 from nbr.asking.question import Settings
@@ -181,10 +181,7 @@ def judged(model: str) -> list[expecting.Verdict]:
 
 def command(tmp_path: Path, model: str, *words: str) -> subprocess.CompletedProcess[str]:
     (tmp_path / "m.toml").write_text(model)
-    words = ("check", "m.toml", *words)
-    return subprocess.run(
-        [sys.executable, "-m", "nbr", *words], capture_output=True, text=True, cwd=tmp_path, timeout=60
-    )
+    return run("check", "m.toml", *words, cwd=tmp_path)
 
 
 def test_expected_answers(tmp_path) -> None:
@@ -252,10 +249,7 @@ def test_a_wrong_expectation_ends_with_2(tmp_path) -> None:
 
 def test_check_of_a_saved_model(tmp_path) -> None:
     reasoner(("a", 0.5), ("~a", 0.5)).save(tmp_path / "m.nbr")
-    words = ["check", "m.nbr", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "nbr", *words], capture_output=True, text=True, cwd=tmp_path, timeout=60
-    )
+    done = run("check", "m.nbr", "--json", cwd=tmp_path)
     told = json.loads(done.stdout)
     assert [each["kind"] for each in told["findings"]] == ["unread", "contradiction"]
     assert told["expected"] == []

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import torch
 
 import nbr
 import rule_bases
+from command import run
 from nbr.asking import best as best_module
 from nbr.inference.point import keep
 from nbr.points.cells import cells
@@ -78,6 +77,18 @@ def test_a_number_that_nobody_compares_is_one_piece_and_a_smooth_one_has_several
     found = nbr.Reasoner(WORLD, [warm]).rank("t", budget=4)
     assert len(found.values) == 8
     assert found.values[-1].value == "from -20 below -11.875"
+
+
+def test_counts_and_dates_are_ranked_by_the_values_that_they_have() -> None:
+    world = nbr.World(visits=nbr.Real(0, 10, step=1), day=nbr.Real("2021-01-01", "2021-12-31"), ill=nbr.Bit())
+    rules = [nbr.Clause("visits>3 & visits<6 -> ill", 0.7), nbr.Clause("day<2021-03-01 -> ill", 0.8)]
+    reasoner = nbr.Reasoner(world, [*rules, nbr.Clause("visits=6 -> ~ill", 0.5)])
+    counts = reasoner.rank("visits", given="~ill")
+    assert {each.value for each in counts.values} == {"from 0 to 3", "from 4 to 5", "6", "from 7 to 10"}
+    assert (counts.values[-1].value, counts.values[-1].answer.plausibility) == ("from 4 to 5", pytest.approx(0.3))
+    days = reasoner.rank("day", given="~ill")
+    assert [each.value for each in days.values] == ["from 2021-03-01 to 2021-12-31", "from 2021-01-01 to 2021-02-28"]
+    assert days.values[1].answer.plausibility == pytest.approx(0.2)
 
 
 def test_labels_that_nothing_tells_apart_are_asked_once(monkeypatch) -> None:
@@ -161,23 +172,19 @@ def test_most_plausible_point_of_fuzzy_rules_and_conditions() -> None:
     assert found.open == ("x2",)
 
 
-def nbr_command(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "nbr", *map(str, words)], capture_output=True, text=True, timeout=60)
-
-
 def test_command_line() -> None:
-    done = nbr_command("ask", GARDEN, "grass", "--given", "rain")
+    done = run("ask", GARDEN, "grass", "--given", "rain")
     assert done.returncode == 0, done.stderr
     assert "  wet  [0.9000, 1.0000]" in done.stdout
-    told = json.loads(nbr_command("ask", GARDEN, "grass", "--given", "rain", "--json").stdout)
+    told = json.loads(run("ask", GARDEN, "grass", "--given", "rain", "--json").stdout)
     assert told["variable"] == "grass"
     assert [each["value"] for each in told["values"]] == ["wet", "dry"]
     assert told["values"][1]["plausibility"] == pytest.approx(0.1)
-    best = json.loads(nbr_command("best", GARDEN, "--given", "grass=dry", "--given", "rain", "--json").stdout)
+    best = json.loads(run("best", GARDEN, "--given", "grass=dry", "--given", "rain", "--json").stdout)
     assert best["point"] == {"rain": "1", "sprinkler": "0", "grass": "dry"}
     assert best["broken"] == [1]
     assert best["degree"] == pytest.approx(0.1)
-    assert "it breaks" in nbr_command("best", GARDEN, "--given", "grass=dry, rain").stdout
+    assert "it breaks" in run("best", GARDEN, "--given", "grass=dry, rain").stdout
 
 
 def test_wrong_rankings() -> None:

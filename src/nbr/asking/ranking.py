@@ -6,6 +6,7 @@ alike, of a number the pieces between the numbers that statements name.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from nbr.world import Bit, Real, World
 
 PIECES = 8  # of a number that a rule reads smoothly
 BIT = Bit()
+SLACK = 1e-9  # of a step
 LEAST = 0.02  # seconds that a value may always take
 
 
@@ -126,6 +128,7 @@ def _labels(knowledge: Knowledge, name: str, condition: Expression | Rule | None
 
 
 def _pieces(knowledge: Knowledge, name: str, condition: Expression | Rule | None) -> list[Class]:
+    """Stretches of a number: the numbers that are named and the open pieces between them, joined where all agrees."""
     world, variable = knowledge.world, knowledge.world.variables[name]
     assert isinstance(variable, Real)
     atoms, apart = _told_apart(knowledge, name, condition)
@@ -133,33 +136,51 @@ def _pieces(knowledge: Knowledge, name: str, condition: Expression | Rule | None
     if apart:
         cuts |= set(torch.linspace(variable.low, variable.high, PIECES + 1, dtype=torch.float64).tolist())
     edges = sorted({variable.low, variable.high, *(cut for cut in cuts if variable.low < cut < variable.high)})
-    # Every cut is a piece of its own between two open ones, until neighbours that nothing tells apart are joined.
-    values = [edges[0]]
+    places = [Stretch(edges[0], edges[0])]
     for low, high in pairwise(edges):
-        values += [(low + high) / 2, high]
-    points = torch.tensor(values, dtype=torch.float64)
+        places += [Stretch(low, high, True, True), Stretch(high, high)]
+    places = [place for place in (place.within(variable.step) for place in places) if place is not None]
+    points = torch.tensor([(place.low + place.high) / 2 for place in places], dtype=torch.float64)
     truths = [atom.holds_among(world, points).tolist() for atom in atoms]
     truths += [(points >= cut).tolist() for cut in edges[1:-1]] if apart else []
-    pieces = [[0, 0]]
-    for at in range(1, len(values)):
+    pieces = places[:1]
+    for at, place in enumerate(places[1:], 1):
         if any(truth[at] != truth[at - 1] for truth in truths):
-            pieces.append([at, at])
-        pieces[-1][1] = at
-    return [_piece(name, variable, edges, *piece) for piece in pieces]
+            pieces.append(place)
+        else:
+            pieces[-1] = replace(pieces[-1], high=place.high, above=place.above)
+    return [(piece.statement(name, variable), [piece.shown(variable)]) for piece in pieces]
 
 
-def _piece(name: str, variable: Real, edges: list[float], first: int, last: int) -> Class:
-    """From one place to another, where even places are the edges and odd ones lie between them."""
-    low, high = edges[first // 2], edges[(last + 1) // 2]
-    if first == last and first % 2 == 0:
-        atom = Atom(name, "=", (repr(low),))
-        return atom, [f"{low:g}"]
-    parts = [Atom(name, ">" if first % 2 else ">=", (repr(low),))] if first else []
-    parts += [Atom(name, "<" if last % 2 else "<=", (repr(high),))] if last < 2 * len(edges) - 2 else []
-    start = f"above {low:g}" if first % 2 else f"from {low:g}"
-    stop = f"below {high:g}" if last % 2 else f"to {high:g}"
-    statement = conjunction(parts) or Atom(name, ">=", (repr(variable.low),))
-    return statement, [f"{start} {stop}"]
+@dataclass(frozen=True)
+class Stretch:
+    """The numbers from one to another; `below` and `above` say whether the ends themselves are left out."""
+
+    low: float
+    high: float
+    below: bool = False
+    above: bool = False
+
+    def within(self, step: float) -> Stretch | None:
+        """The same from its first to its last multiple of a step, if it has any."""
+        if not step:
+            return self
+        first = math.floor(self.low / step + SLACK) + 1 if self.below else math.ceil(self.low / step - SLACK)
+        last = math.ceil(self.high / step - SLACK) - 1 if self.above else math.floor(self.high / step + SLACK)
+        return Stretch(first * step, last * step) if first <= last else None
+
+    def statement(self, name: str, variable: Real) -> Expression:
+        if self.low == self.high:
+            return Atom(name, "=", (repr(self.low),))
+        parts = [Atom(name, ">" if self.below else ">=", (repr(self.low),))] if self.low > variable.low else []
+        parts += [Atom(name, "<" if self.above else "<=", (repr(self.high),))] if self.high < variable.high else []
+        return conjunction(parts) or Atom(name, ">=", (repr(variable.low),))
+
+    def shown(self, variable: Real) -> str:
+        low, high = variable.show(self.low), variable.show(self.high)
+        if self.low == self.high:
+            return low
+        return f"{'above' if self.below else 'from'} {low} {'below' if self.above else 'to'} {high}"
 
 
 def _told_apart(knowledge: Knowledge, name: str, condition: Expression | Rule | None) -> tuple[list[Atom], bool]:

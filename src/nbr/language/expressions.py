@@ -24,7 +24,7 @@ COMPARE: dict[str, Callable[[Tensor, float], Tensor]] = {
 INDEX = r"[^\[\]\"',\s]+( [^\[\]\"',\s]+)*"  # of words with single blanks between them, as in wet[living room]
 PLAIN = re.compile(rf"[^\W\d]\w*(\.\w+)*(\[{INDEX}(,{INDEX})*\])?\Z")
 NUMBER = re.compile(r"[-+]?(\d+(\.\d+)?|\.\d+)([eE][-+]?\d+)?\Z")
-LABEL = re.compile(r"\d\w*(\.\w+)*\Z")
+LABEL = re.compile(r"\d\w*([.:-]\w+)*\Z")
 KEYWORDS = {"and", "or", "not", "in", "true", "false"}
 
 
