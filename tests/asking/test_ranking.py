@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -74,9 +75,13 @@ def test_a_number_is_ranked_by_its_pieces() -> None:
 def test_a_number_that_nobody_compares_is_one_piece_and_a_smooth_one_has_several() -> None:
     assert [each.value for each in nbr.Reasoner(WORLD).rank("t").values] == ["from -20 to 45"]
     warm = nbr.Fuzzy(lambda t: torch.sigmoid(t[:, 0] / 4 - 5), 0.8, inputs="t", lipschitz=1 / 16)
-    found = nbr.Reasoner(WORLD, [warm]).rank("t", budget=4)
-    assert len(found.values) == 8
-    assert found.values[-1].value == "from -20 below -11.875"
+    found = nbr.Reasoner(WORLD, [warm]).rank("t", budget=1)
+    ends = {each.value: float(each.value.split()[-1]) for each in found.values}
+    assert sorted(ends.values()) == [-20 + 65 * piece / 8 for piece in range(1, 9)]
+    for each in found.values:  # the grade rises, so that the best of a piece is at its end
+        most, whole = (0.2 + 0.8 / (1 + math.exp(5 - end / 4)) for end in (ends[each.value], 45.0))
+        low, high = each.answer.bounds.plausibility
+        assert low - 1e-6 <= most / whole <= high + 1e-6
 
 
 def test_counts_and_dates_are_ranked_by_the_values_that_they_have() -> None:
