@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import nbr
 from command import run
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "examples" / "car.md"]
 SHOWN = [
     pytest.param(command, output, id=command)
     for page in PAGES
@@ -32,6 +33,14 @@ def test_readme_model_is_the_example() -> None:
     model = re.search(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert model
     assert model[1] in (ROOT / "examples" / "garden.toml").read_text()
+
+
+def test_models_in_the_guide_are_read(tmp_path) -> None:
+    models = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "guide.md").read_text(), re.DOTALL)
+    assert len(models) >= 2
+    for text in models:
+        (tmp_path / "m.toml").write_text(text)
+        assert len(nbr.load(tmp_path / "m.toml").rules) >= 3
 
 
 def test_table_1_demo() -> None:

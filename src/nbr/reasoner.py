@@ -10,15 +10,19 @@ import torch
 from torch import Tensor
 
 from nbr import priors, registry, tables
-from nbr.asking import explaining, many, masses
+from nbr.asking import best, checking, explaining, many, masses, ranking
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import answer_table
+from nbr.asking.best import Best
+from nbr.asking.checking import Check
 from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
+from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
 from nbr.density import joint, likelihood, sampling, saved
 from nbr.errors import NbrError
+from nbr.inference import Limits
 from nbr.inference.point import keep
 from nbr.language import Expression, parse
 from nbr.priors import Prior
@@ -31,7 +35,7 @@ from nbr.world import World
 if TYPE_CHECKING:
     import pandas as pd
 
-IN_TOML = ("variables", "rules")
+IN_TOML = ("things", "variables", "rules", "expect")
 
 
 @registry.kind("model", "reasoner")
@@ -144,6 +148,18 @@ class Reasoner:
         """Why the answer is what it is: effects of rules, minimal sets of them, points, and what to observe next."""
         settings = asking.Settings(budget=budget, tolerance=tolerance, seed=seed)
         return explaining.explain(self.knowledge, question, given, settings)
+
+    def rank(self, variable: str, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> Ranking:
+        """Belief and plausibility of every value of a variable, the most plausible first; pieces of a number."""
+        return ranking.rank(self.knowledge, variable, given, asking.Settings(budget=budget, seed=seed))
+
+    def most_plausible(self, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> Best:
+        """The point at which E[mu_Y(z)], equation (10), is largest, and the rules that it breaks."""
+        return best.most_plausible(self.knowledge, given, asking.Settings(budget=budget, seed=seed))
+
+    def check(self, *, budget: float = 10.0) -> Check:
+        """What the author should know: rules that never matter, say what others say, or contradict each other."""
+        return checking.check(self.knowledge, Limits.within(asking.Settings(budget=budget).budget))
 
     @property
     def prior(self) -> Prior:

@@ -16,6 +16,7 @@ from nbr.asking.answer import Answer
 from nbr.asking.answer_table import COLUMNS
 from nbr.asking.many import Question, ask_many
 from nbr.asking.question import Settings
+from nbr.asking.ranking import bare
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
 from nbr.storage.atomic import write
@@ -34,7 +35,13 @@ def one(
 ) -> str:
     if question is None:
         raise NbrError("a question is missing: nbr ask MODEL QUESTION, or --batch FILE")
-    answer = load_reasoner(model).ask(question, given, **settings)
+    reasoner = load_reasoner(model)
+    if (variable := bare(reasoner.world, question)) is not None:
+        found = reasoner.rank(variable, given, budget=settings["budget"], seed=settings["seed"])
+        if plot is not None:
+            explained.draw_answers([(each.value, each.answer) for each in found.values], plot)
+        return json.dumps(found.as_json()) if as_json else screen.ranking(found)
+    answer = reasoner.ask(question, given, **settings)
     for note in answer.notes:
         print(note, file=sys.stderr)
     if verbose:

@@ -9,15 +9,14 @@ from typing import Annotated
 import typer
 
 import nbr
+from nbr.app import checking
+from nbr.app.options import Json, Model
 
 app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     help="Ask models of incomplete knowledge: answers are [belief, plausibility] and a conflict.",
 )
-
-Model = Annotated[Path, typer.Argument(help="A model: a .nbr file, or a .toml written by hand.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -34,7 +33,9 @@ def start(
 @app.command()
 def ask(
     model: Model,
-    question: Annotated[str | None, typer.Argument(help="What to ask, such as 'grass=wet & ~rain'.")] = None,
+    question: Annotated[
+        str | None, typer.Argument(help="What to ask, such as 'grass=wet & ~rain'; a name ranks its values.")
+    ] = None,
     given: Annotated[list[str] | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'.")] = None,
     batch: Annotated[Path | None, typer.Option(help="A CSV file of many questions: columns question, given.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The CSV file for their answers.")] = None,
@@ -47,7 +48,7 @@ def ask(
     plot: Annotated[Path | None, typer.Option(help="A picture of the answer: .png, .svg or .pdf.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Belief, plausibility and conflict of a question, or of many."""
+    """Belief, plausibility and conflict of a question, or of many; of every value of a choice or number."""
     from nbr.app import asked
 
     condition = ", ".join(given) if given else None
@@ -77,6 +78,10 @@ def explain(
     if plot is not None:
         explained.draw(found, plot)
     typer.echo(json.dumps(found.as_json()) if as_json else explained.text(found))
+
+
+app.command()(checking.best)
+app.command()(checking.check)
 
 
 @app.command()

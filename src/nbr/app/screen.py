@@ -7,6 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from nbr.asking.answer import Answer
+from nbr.asking.best import Best
+from nbr.asking.ranking import Ranking
 from nbr.reasoner import Reasoner
 from nbr.world import Bit, Choice, Variable, World
 
@@ -31,6 +33,31 @@ def answer(result: Answer) -> str:
     told = ["exact" if result.exact else f"not exact, bounds are {result.bounds.kind}"]
     counted = [_count(result.rules, "rule"), *([] if result.points is None else [_count(result.points, "point")])]
     return "\n".join([*lines, f"  {told[0]}; {', '.join(counted)}, engine {result.engine}"])
+
+
+def ranking(found: Ranking) -> str:
+    """The values of a variable with their intervals, the most plausible first."""
+    width = max(len(each.value) for each in found.values)
+    lines = [found.variable + (f"   given   {found.given}" if found.given else ""), ""]
+    for each in found.values:
+        ends = f"[{each.answer.belief:.4f}, {each.answer.plausibility:.4f}]"
+        drawn = bar(each.answer.bounds.belief, each.answer.bounds.plausibility).partition(" against")[0]
+        lines.append(f"  {each.value:<{width}}  {ends}  {drawn.removeprefix('for ')}")
+    how = "exact" if found.exact else "not exact: the intervals hold what may be true"
+    return "\n".join([*lines, "", f"  conflict {found.conflict:.4f}; {how}"])
+
+
+def best(found: Best, reasoner: Reasoner) -> str:
+    """A point, and the rules that it breaks; values that could as well be others are in brackets."""
+    width = max(map(len, found.point))
+    lines = ["the most plausible point" + (f"   given   {found.given}" if found.given else ""), ""]
+    for name, value in found.point.items():
+        lines.append(f"  {name:<{width}}  {f'({value})' if name in found.open else value}")
+    lines += ["", "  it breaks no rule" if not found.broken else "  it breaks"]
+    lines += [f"  {number:>3}  {reasoner.rules[number - 1]}" for number in found.broken]
+    if found.open:
+        lines += ["", "  (in brackets: another value alone would do as well)"]
+    return "\n".join([*lines, "", f"  degree {found.degree:.4g}; {'exact' if found.exact else 'perhaps not the best'}"])
 
 
 def bar(belief: tuple[float, float], plausibility: tuple[float, float]) -> str:

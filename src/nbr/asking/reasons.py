@@ -76,15 +76,16 @@ def by_solver(formula: Formula, usable: Flags, deadline: float) -> Reasons:
     deciding = Deciding(formula)
     try:
         half = time.monotonic() + (deadline - time.monotonic()) / 2
-        conflicts, all_conflicts = _explored(deciding, "all", usable, half)
-        against, all_against = _explored(deciding, "no", usable, deadline)
+        conflicts, all_conflicts = explored(deciding, "all", usable, half)
+        against, all_against = explored(deciding, "no", usable, deadline)
         supports = [each for each in against if deciding.consistent(each)]
     finally:
         deciding.close()
     return Reasons(supports, conflicts, all_against, all_conflicts)
 
 
-def _explored(deciding: Deciding, union: str, usable: Flags, deadline: float) -> tuple[Sets, bool]:
+def explored(deciding: Deciding, union: str, usable: Flags, deadline: float) -> tuple[Sets, bool]:
+    """Minimal sets of usable rules that allow no point of a union, and whether these are all."""
     from pysat.solvers import Solver
 
     rules = np.flatnonzero(usable).tolist()

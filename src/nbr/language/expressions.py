@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -21,8 +21,10 @@ COMPARE: dict[str, Callable[[Tensor, float], Tensor]] = {
     ">": lambda column, value: column > value,
     "<": lambda column, value: column < value,
 }
-PLAIN = re.compile(r"[^\W\d]\w*(\.\w+)*\Z")
+INDEX = r"[^\[\]\"',\s]+( [^\[\]\"',\s]+)*"  # of words with single blanks between them, as in wet[living room]
+PLAIN = re.compile(rf"[^\W\d]\w*(\.\w+)*(\[{INDEX}(,{INDEX})*\])?\Z")
 NUMBER = re.compile(r"[-+]?(\d+(\.\d+)?|\.\d+)([eE][-+]?\d+)?\Z")
+LABEL = re.compile(r"\d\w*([.:-]\w+)*\Z")
 KEYWORDS = {"and", "or", "not", "in", "true", "false"}
 
 
@@ -113,7 +115,7 @@ class Atom(Expression):
         return COMPARE[self.operator or "="](column, codes[0])
 
     def __str__(self) -> str:
-        words = [value if NUMBER.match(value) else quoted(value) for value in self.values]
+        words = [value if NUMBER.match(value) or LABEL.match(value) else quoted(value) for value in self.values]
         if self.operator == "in":
             return f"{quoted(self.name)} in {{{', '.join(words)}}}"
         return quoted(self.name) + self.operator + "".join(words)
@@ -240,6 +242,20 @@ def conjuncts(statement: Expression) -> Iterator[Expression]:
             yield from conjuncts(part)
     else:
         yield statement
+
+
+def replaced(statement: Expression, atom: Callable[[Atom], Expression]) -> Expression:
+    """The same statement with another part in the place of each atom."""
+    match statement:
+        case Atom():
+            return atom(statement)
+        case Not():
+            return Not(replaced(statement.part, atom))
+        case Implies():
+            return Implies(replaced(statement.premise, atom), replaced(statement.conclusion, atom))
+        case _Several():
+            return replace(statement, several=tuple(replaced(part, atom) for part in statement.parts))
+    return statement
 
 
 def conjunction(parts: Sequence[Expression]) -> Expression | None:

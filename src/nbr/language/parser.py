@@ -19,7 +19,13 @@ LONGEST = 20_000
 DEEPEST = 60
 NUMBERED = re.compile(r"(.*?)(\d{1,12})\Z", re.DOTALL)
 GROUPS: dict[str, Callable[[tuple[ex.Expression, ...]], ex.Expression]]
-GROUPS = {"majority": ex.Majority, "any": ex.Or, "all": ex.And}
+GROUPS = {
+    "majority": ex.Majority,
+    "any": ex.Or,
+    "all": ex.And,
+    "one": lambda parts: ex.Count(parts, "=", 1.0),
+    "at_most_one": lambda parts: ex.Count(parts, "<=", 1.0),
+}
 TURNED = {"=": "=", "!=": "!=", ">=": "<=", "<=": ">=", ">": "<", "<": ">"}
 
 
@@ -92,7 +98,22 @@ def _shallow(expression: ex.Expression) -> ex.Expression:
 
 
 def _word(token: Token) -> str:
-    return token[1:-1] if token.type == "QUOTED" else str(token)
+    return token[1:-1] if token.type == "QUOTED" else indexed(str(token))
+
+
+def indexed(name: str) -> str:
+    """A name as variables have it: one blank within an index, none around it.
+
+    >>> indexed("friends[ann , bob]"), indexed("wet[living  room]"), indexed("rain")
+    ('friends[ann,bob]', 'wet[living room]', 'rain')
+    """
+    head, bracket, indices = name.partition("[")
+    if not bracket:
+        return name
+    words = [" ".join(word.split()) for word in indices.removesuffix("]").split(",")]
+    if not all(words):
+        raise NbrError(f"{name} has an empty index; write for example {head}[ann]")
+    return f"{head}[{','.join(words)}]"
 
 
 def _sign(token: Token) -> str:
@@ -136,7 +157,7 @@ class _Build(Transformer[Token, ex.Expression]):
         if _function(function) == "count":
             at = (function.start_pos or 0) + 1
             raise NbrError(f"count(...) must be compared with a number, as in count(...)>=2, at character {at}")
-        return _shallow(GROUPS[function.lower()](parts))
+        return _shallow(GROUPS[_function(function)](parts))
 
     def count(self, function: Token, parts: tuple[ex.Expression, ...], operator: Token, number: Token) -> ex.Expression:
         if _function(function) != "count":

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nbr import registry
 from nbr.errors import NbrError, suggest
-from nbr.language import span
+from nbr.rules import written
 from nbr.rules.base import Rule, number, text
 from nbr.rules.codec import Codec
 from nbr.world import World
@@ -68,15 +68,14 @@ class Knowledge:
 
     @classmethod
     def from_spec(cls, model: Mapping[str, Any], parts: registry.Parts) -> Knowledge:
-        world = _world(model)
-        specs = model.get("rules", [])
-        if not isinstance(specs, list):
-            raise NbrError("rules must be a list: write [[rules]] above each one")
+        if not isinstance(model.get("variables"), list):  # written by hand
+            model = written.plain(model)
+        world = World.from_spec(dict(model["variables"]))
         codec = None
         if "decoder" in model:
             codec = Codec.from_spec(world, World.from_spec(dict(model["latent"])), model, parts)
         rules: list[Rule] = []
-        for position, spec in enumerate(specs, 1):
+        for position, spec in enumerate(model.get("rules", []), 1):
             try:
                 rules.append(_rule(spec, parts.below(f"rules.{position - 1}", earlier=rules, codec=codec)))
             except NbrError as error:
@@ -97,24 +96,6 @@ def _rule(spec: object, parts: registry.Parts) -> Rule:
     checked = {**spec, "belief": number(spec, "belief"), "name": text(spec, "name") if "name" in spec else None}
     rule: Rule = found.from_spec(checked, parts)
     return rule
-
-
-def _world(model: Mapping[str, Any]) -> World:
-    """A world from pairs, as a .nbr file has them, or from a table of names and ranges of names, as in a .toml."""
-    if "variables" not in model:
-        raise NbrError("there is no [variables] table")
-    given = model["variables"]
-    if isinstance(given, list):
-        return World.from_spec(dict(given))
-    if not isinstance(given, Mapping):
-        raise NbrError("[variables] must be a table of names")
-    variables: dict[str, object] = {}
-    for key, spec in given.items():
-        for name in span(key):
-            if name in variables:
-                raise NbrError(f"variable {name!r} stands twice in [variables]")
-            variables[name] = spec
-    return World.from_spec(variables)
 
 
 def _ordered(world: World) -> list[list[object]]:

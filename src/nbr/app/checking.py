@@ -1,0 +1,79 @@
+"""Commands for those who write rules: the most plausible point, and a check of a rule base."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import typer
+
+from nbr.app.options import Budget, Given, Json, Model, condition
+
+if TYPE_CHECKING:
+    from nbr.asking.checking import Check
+    from nbr.asking.expecting import Verdict
+
+MOST = 10  # findings of a kind on the screen
+
+
+def best(model: Model, given: Given = None, budget: Budget = 10.0, as_json: Json = False) -> None:
+    """The most plausible point: a value for every variable, breaking as little of what is believed as possible."""
+    from nbr.app import screen
+    from nbr.kinds import load_reasoner
+
+    reasoner = load_reasoner(model)
+    found = reasoner.most_plausible(condition(given), budget=budget)
+    typer.echo(json.dumps(found.as_json()) if as_json else screen.best(found, reasoner))
+
+
+def check(model: Model, budget: Budget = 10.0, as_json: Json = False) -> None:
+    """Rules that never matter, follow from others or contradict each other; expected answers that fail: exit code 1.
+
+    The budget is for looking at the rules; each expected answer has as much again.
+    """
+    from nbr.asking import expecting
+    from nbr.asking.question import Settings
+    from nbr.errors import NbrError
+    from nbr.kinds import load_reasoner
+    from nbr.storage import container
+
+    reasoner = load_reasoner(model)
+    written = container.from_toml(container.read(model)) if model.suffix.lower() == ".toml" else {}
+    try:
+        expected = expecting.read(written)
+        verdicts = list(expecting.judged(reasoner.knowledge, expected, Settings(budget=budget)))
+    except NbrError as error:
+        raise NbrError(f"{model}: {error}") from None
+    found = reasoner.check(budget=budget)
+    head = f"{model.name}: {_count(len(reasoner.world), 'variable')}, {_count(len(reasoner.rules), 'rule')}"
+    told = {**found.as_json(), "expected": [each.as_json() for each in verdicts]}
+    typer.echo(json.dumps(told) if as_json else _shown(head, found, verdicts))
+    if not all(each.passed for each in verdicts):
+        raise typer.Exit(1)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _shown(head: str, found: Check, verdicts: list[Verdict]) -> str:
+    lines = [head, ""]
+    shown: Counter[str] = Counter()
+    for finding in found.findings:
+        shown[finding.kind] += 1
+        if shown[finding.kind] <= MOST:
+            lines.append(f"  {finding.text}")
+    if not found.findings:
+        lines.append("  nothing odd was found among the rules")
+    if left := sum(max(0, count - MOST) for count in shown.values()):
+        lines.append(f"  and {left} more of these kinds: --json has all")
+    if not found.complete:
+        lines.append("  (there was not time to look everywhere: give a larger --budget)")
+    lines += [f"  ({note})" for note in found.notes]
+    if verdicts:
+        passed = sum(each.passed for each in verdicts)
+        lines += ["", f"expected answers: {passed} of {len(verdicts)} as expected"]
+        for number, each in enumerate(verdicts, 1):
+            lines += [f"  expect {number} FAILED: {each.expectation.asked}: {said}" for said in each.says]
+    return "\n".join(lines)

@@ -1,0 +1,18 @@
+"""Arguments and options that several commands have in common."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Model = Annotated[Path, typer.Argument(help="A model: a .nbr file, or a .toml written by hand.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
+Given = Annotated[list[str] | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'.")]
+Budget = Annotated[float, typer.Option(help="Seconds that it may take.")]
+
+
+def condition(given: list[str] | None) -> str | None:
+    """Several conditions as one."""
+    return ", ".join(given) if given else None

@@ -1,0 +1,221 @@
+"""What is odd about a rule base: rules that can never matter, say what others say, or contradict each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nbr.asking import reasons
+from nbr.asking.components import is_crisp
+from nbr.inference import Limits, sat
+from nbr.language import Expression
+from nbr.language.expressions import Constant, Implies
+from nbr.rules.knowledge import Knowledge
+from nbr.sources.statements import Statements
+
+SOLVER = "checking rules against each other needs python-sat: pip install 'nbr[solve]'"
+CONFLICTS = 0.4  # of the time, for rules that contradict each other
+SAID = 2  # rules up to which a finding has their words
+PREMISES = 0.5  # of the rest, for premises that can never hold
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that the author of a rule base should know."""
+
+    kind: str
+    text: str
+    rules: tuple[int, ...] = ()  # numbers, from 1
+    probability: float | None = None  # that all these rules are there
+
+    def as_json(self) -> dict[str, object]:
+        return {"kind": self.kind, "text": self.text, "rules": list(self.rules), "probability": self.probability}
+
+
+@dataclass(frozen=True)
+class Check:
+    """All findings, and whether there was time to look everywhere."""
+
+    findings: tuple[Finding, ...]
+    complete: bool
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        found = [finding.as_json() for finding in self.findings]
+        return {"findings": found, "complete": self.complete, "notes": list(self.notes)}
+
+    def __str__(self) -> str:
+        return "\n".join(finding.text for finding in self.findings) or "nothing odd was found"
+
+
+def check(knowledge: Knowledge, limits: Limits) -> Check:
+    """Look at the rules one by one, against each other, and at the variables."""
+    base = _Base(knowledge)
+    findings, notes = [*base.unread(), *base.extremes()], []
+    if len(base.positions) < len(knowledge.rules):
+        others = [position for position in range(len(knowledge.rules)) if position not in base.positions]
+        notes.append(
+            f"{base.named(others)} {_is(others, 'is no statement and was', 'are no statements and were')} not looked at"
+        )
+    if not sat.available():
+        return Check(tuple(findings), False, (*notes, SOLVER))
+    try:
+        findings += base.quarrels(limits.share(CONFLICTS))
+        findings += base.premises(limits.share(PREMISES))
+        findings += base.alone(limits)
+    except sat.OutOfTime:
+        base.complete = False
+    return Check(tuple(findings), base.complete, tuple(notes))
+
+
+class _Base:
+    """The rules that are statements, by their position in the whole model."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge, self.complete = knowledge, True
+        said = [rule.at_least(1.0) if is_crisp(rule) else None for rule in knowledge.rules]
+        self.positions = [position for position, statement in enumerate(said) if statement is not None]
+        self.statements = [statement for statement in said if statement is not None]
+        self.part = Knowledge(knowledge.latent, [knowledge.rules[position] for position in self.positions])
+        self.beliefs = [rule.degree for rule in self.part.rules]
+        self.dull: set[int] = set()  # always true or never
+        self.conflicts: reasons.Sets = []
+
+    def named(self, positions: Iterable[int]) -> str:
+        """Rules by number, and one or two of them also in words."""
+        numbers = list(positions)
+        words = len(numbers) <= SAID
+        each = [f"{number + 1}" + (f" ({self.knowledge.rules[number]})" if words else "") for number in numbers]
+        return f"rule{'s' * (len(each) > 1)} {_listed(each)}"
+
+    def unread(self) -> Iterator[Finding]:
+        read = {name for rule in self.knowledge.rules for name in rule.inputs}
+        if unread := [name for name in self.knowledge.latent.names if name not in read]:
+            verb = _is(unread, "is a variable", "are variables")
+            yield Finding("unread", f"{_listed(unread)} {verb} that no rule reads")
+
+    def extremes(self) -> Iterator[Finding]:
+        degrees = [rule.degree for rule in self.knowledge.rules]
+        for belief, words in (
+            (0.0, "{} never there (belief 0): without {} every answer is the same"),
+            (1.0, "{} must hold (belief 1): a condition that breaks {} has no answer"),
+        ):
+            if found := [position for position, degree in enumerate(degrees) if degree == belief]:
+                verb = "" if belief else _is(found, " is", " are")
+                told = words.format(self.named(found) + verb, _is(found, "it", "them"))
+                yield Finding(f"belief {belief:g}", told, tuple(position + 1 for position in found))
+
+    def quarrels(self, limits: Limits) -> Iterator[Finding]:
+        """Minimal sets of rules that cannot hold together, the most probable first."""
+        for rules in self._explored(Constant(True), (), "all", set(), limits):
+            self.conflicts.append(rules)
+            whole = self._positions(rules)
+            if len(rules) == 1:
+                self.dull |= rules
+                (belief,) = (self.beliefs[rule] for rule in rules)
+                told = f"can never hold: it adds {belief:g} to the conflict and says nothing else"
+                yield self._finding("never true", f"{self.named(whole)} {told}", rules)
+            else:
+                verb = "contradict each other" if len(rules) == 2 else "cannot all hold"
+                chance = math.prod(self.beliefs[rule] for rule in rules)
+                told = f"{verb}: all are there with probability {chance:.4g}, and that is conflict in every answer"
+                yield self._finding("contradiction", f"{self.named(whole)} {told}", rules)
+
+    def premises(self, limits: Limits) -> Iterator[Finding]:
+        """Premises that rules together rule out: what is said of them is never used where these rules hold."""
+        premises = [each.premise for each in self.statements if isinstance(each, Implies)]
+        premises = sorted(dict.fromkeys(premises), key=lambda each: (len(each.names()), str(each)))
+        told: reasons.Sets = []
+        for number, premise in enumerate(premises):
+            share = limits.share(1 / (len(premises) - number))
+            for rules in self._explored(Constant(True), (premise,), "all", self.dull, share):
+                if rules and not any(known <= rules for known in (*told, *self.conflicts)):
+                    told.append(rules)
+                    verb = "leaves" if len(rules) == 1 else "together leave"
+                    words = f"{self.named(self._positions(rules))} {verb} no room for: {premise}"
+                    yield self._finding("premise ruled out", words, rules)
+
+    def alone(self, limits: Limits) -> Iterator[Finding]:
+        """Each rule on its own: always true, or following from others."""
+        same: set[frozenset[int]] = set()
+        for rule, statement in enumerate(self.statements):
+            if rule in self.dull:
+                continue
+            share = limits.share(1 / (len(self.statements) - rule))
+            found = self._explored(statement, (), "no", {rule, *self.dull}, share)
+            if found == [frozenset()]:
+                self.dull.add(rule)
+                words = f"{self.named(self._positions({rule}))} is always true: it can never matter"
+                yield self._finding("always true", words, {rule})
+            elif found:
+                # Rules that must hold make it idle; else the fewest, and the firmest, say it best.
+                best = min(found, key=lambda each: (not self._certain(each), len(each), -self._chance(each)))
+                yield from self._follows(rule, best, same)
+
+    def _follows(self, rule: int, others: frozenset[int], same: set[frozenset[int]]) -> Iterator[Finding]:
+        pair = others | {rule}
+        if len(others) == 1 and pair in same:
+            return
+        (other, *more) = sorted(others)
+        if not more and self._explored(self.statements[other], (), "no", set(range(len(self.statements))) - {rule}):
+            same.add(pair)
+            together = 1 - math.prod(1 - self.beliefs[each] for each in pair)
+            told = f"say the same: together they are believed to {together:.4g}"
+            yield self._finding("the same", f"{self.named(self._positions(pair))} {told}", pair)
+            return
+        told = f"{self.named(self._positions({rule}))} follows from {self.named(self._positions(others))}"
+        certain = self._certain(others)
+        told += (
+            ", which must hold: it can never matter" if certain else ": it matters only where one of them is not there"
+        )
+        yield self._finding("never matters" if certain else "follows", told, {rule}, others)
+
+    def _certain(self, rules: Iterable[int]) -> bool:
+        return all(self.beliefs[rule] == 1 for rule in rules)
+
+    def _chance(self, rules: Iterable[int]) -> float:
+        return math.prod(self.beliefs[rule] for rule in rules)
+
+    def _positions(self, rules: Iterable[int]) -> list[int]:
+        return [self.positions[rule] for rule in sorted(rules)]
+
+    def _finding(self, kind: str, text: str, rules: Iterable[int], others: Iterable[int] = ()) -> Finding:
+        numbers = (*self._positions(rules), *self._positions(others))
+        return Finding(kind, text, tuple(number + 1 for number in numbers), self._chance([*rules, *others]))
+
+    def _explored(
+        self,
+        question: Expression,
+        conditions: Sequence[Expression],
+        union: str,
+        without: set[int],
+        limits: Limits | None = None,
+    ) -> reasons.Sets:
+        """Minimal sets of rules that allow no point of a union, the most probable first."""
+        formula = Statements(self.part, question, conditions).formula(1.0)
+        usable = np.array([rule not in without for rule in range(len(self.statements))], dtype=bool)
+        deciding = sat.Deciding(formula)
+        try:
+            found, all_found = reasons.explored(deciding, union, usable, limits.deadline if limits else math.inf)
+            # Of rules that contradict each other everything follows.
+            found = found if union == "all" else [each for each in found if deciding.consistent(each)]
+        finally:
+            deciding.close()
+        self.complete = self.complete and all_found
+        return sorted(found, key=lambda each: (-self._chance(each), len(each), sorted(each)))
+
+
+def _is(several: Sequence[object], one: str, more: str) -> str:
+    return one if len(several) == 1 else more
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Words in a row, with an "and" before the last.
+
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,201 @@
+"""All values of a variable in one call, the most plausible first.
+
+Values that no rule and no condition tells apart share one answer: of a choice the labels that all statements treat
+alike, of a number the pieces between the numbers that statements name.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import torch
+
+from nbr.asking import question as asking
+from nbr.asking.answer import Answer
+from nbr.asking.question import Proposition, Settings
+from nbr.errors import NbrError
+from nbr.language import Expression, parse
+from nbr.language.expressions import Atom, conjunction
+from nbr.rules import Rule
+from nbr.rules.knowledge import Knowledge
+from nbr.world import Bit, Real, World
+
+PIECES = 8  # of a number that a rule reads smoothly
+BIT = Bit()
+SLACK = 1e-9  # of a step
+LEAST = 0.02  # seconds that a value may always take
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a variable, or one piece of a number, and what is known of it."""
+
+    value: str
+    answer: Answer
+
+    def as_json(self) -> dict[str, object]:
+        told = self.answer.as_json()
+        return {"value": self.value, **{key: told[key] for key in ("belief", "plausibility", "exact", "bounds")}}
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The values of a variable, the most plausible first; of equally plausible ones the most believed."""
+
+    variable: str
+    given: str | None
+    values: tuple[Value, ...]
+
+    @property
+    def best(self) -> str:
+        return self.values[0].value
+
+    @property
+    def conflict(self) -> float:
+        return min(each.answer.conflict for each in self.values)
+
+    @property
+    def exact(self) -> bool:
+        return all(each.answer.exact for each in self.values)
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "variable": self.variable,
+            "given": self.given,
+            "values": [each.as_json() for each in self.values],
+            "conflict": self.conflict,
+            "exact": self.exact,
+        }
+
+    def __str__(self) -> str:
+        width = max(len(each.value) for each in self.values)
+        asked = self.variable + (f" | {self.given}" if self.given else "")
+        lines = [
+            f"  {each.value:<{width}}  [{each.answer.belief:.4f}, {each.answer.plausibility:.4f}]"
+            for each in self.values
+        ]
+        return "\n".join([f"{asked}, conflict {self.conflict:.4f}", *lines])
+
+
+def bare(world: World, question: object) -> str | None:
+    """The choice or number that a question names without a word about it, if that is all it does."""
+    said = parse(question) if isinstance(question, str) else question
+    if not isinstance(said, Atom) or said.operator or isinstance(world.variables.get(said.name, BIT), Bit):
+        return None
+    return said.name
+
+
+def rank(knowledge: Knowledge, variable: str, given: Proposition | None, settings: Settings) -> Ranking:
+    """Ask about every value of a variable; the budget is for all of them together."""
+    world = knowledge.world
+    if not isinstance(variable, str):
+        raise NbrError(f"a ranking is of a variable by its name, not of {type(variable).__name__}")
+    world.column(variable)
+    condition = None if given is None else asking.as_set(given, world, "condition")
+    kind = world.variables[variable]
+    classes = (_pieces if isinstance(kind, Real) else _labels)(knowledge, variable, condition)
+    deadline = time.monotonic() + settings.budget
+    found: list[Value] = []
+    memo: asking.Memo = {}
+    for number, (statement, values) in enumerate(classes):
+        left = max(LEAST, (deadline - time.monotonic()) / (len(classes) - number))
+        answer = asking.ask(knowledge, statement, given, replace(settings, budget=left), memo)
+        found += [Value(value, answer) for value in values]
+    if not isinstance(kind, Real):
+        found.sort(key=lambda each: kind.code(each.value))  # ties stay in the order of the labels
+    found.sort(key=lambda each: (-each.answer.plausibility, -each.answer.belief))
+    return Ranking(variable, answer.given, tuple(found))
+
+
+Class = tuple[Expression, list[str]]  # a statement about one of some values that have the same answer
+
+
+def _labels(knowledge: Knowledge, name: str, condition: Expression | Rule | None) -> list[Class]:
+    variable = knowledge.world.variables[name]
+    assert variable.size is not None
+    codes = torch.arange(variable.size, dtype=torch.float64)
+    shown = [variable.show(code) for code in codes.tolist()]
+    alike: dict[object, list[str]] = {}
+    atoms, apart = _told_apart(knowledge, name, condition)
+    truths = [atom.holds_among(knowledge.world, codes).tolist() for atom in atoms]
+    for number, label in enumerate(shown):
+        alike.setdefault(number if apart else tuple(truth[number] for truth in truths), []).append(label)
+    return [(Atom(name, "=", (labels[0],)), labels) for labels in alike.values()]
+
+
+def _pieces(knowledge: Knowledge, name: str, condition: Expression | Rule | None) -> list[Class]:
+    """Stretches of a number: the numbers that are named and the open pieces between them, joined where all agrees."""
+    world, variable = knowledge.world, knowledge.world.variables[name]
+    assert isinstance(variable, Real)
+    atoms, apart = _told_apart(knowledge, name, condition)
+    cuts = {code for atom in atoms for code in atom.codes(world)}
+    if apart:
+        cuts |= set(torch.linspace(variable.low, variable.high, PIECES + 1, dtype=torch.float64).tolist())
+    edges = sorted({variable.low, variable.high, *(cut for cut in cuts if variable.low < cut < variable.high)})
+    places = [Stretch(edges[0], edges[0])]
+    for low, high in pairwise(edges):
+        places += [Stretch(low, high, True, True), Stretch(high, high)]
+    places = [place for place in (place.within(variable.step) for place in places) if place is not None]
+    points = torch.tensor([(place.low + place.high) / 2 for place in places], dtype=torch.float64)
+    truths = [atom.holds_among(world, points).tolist() for atom in atoms]
+    truths += [(points >= cut).tolist() for cut in edges[1:-1]] if apart else []
+    pieces = places[:1]
+    for at, place in enumerate(places[1:], 1):
+        if any(truth[at] != truth[at - 1] for truth in truths):
+            pieces.append(place)
+        else:
+            pieces[-1] = replace(pieces[-1], high=place.high, above=place.above)
+    return [(piece.statement(name, variable), [piece.shown(variable)]) for piece in pieces]
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The numbers from one to another; `below` and `above` say whether the ends themselves are left out."""
+
+    low: float
+    high: float
+    below: bool = False
+    above: bool = False
+
+    def within(self, step: float) -> Stretch | None:
+        """The same from its first to its last multiple of a step, if it has any."""
+        if not step:
+            return self
+        first = math.floor(self.low / step + SLACK) + 1 if self.below else math.ceil(self.low / step - SLACK)
+        last = math.ceil(self.high / step - SLACK) - 1 if self.above else math.floor(self.high / step + SLACK)
+        return Stretch(first * step, last * step) if first <= last else None
+
+    def statement(self, name: str, variable: Real) -> Expression:
+        if self.low == self.high:
+            return Atom(name, "=", (repr(self.low),))
+        parts = [Atom(name, ">" if self.below else ">=", (repr(self.low),))] if self.low > variable.low else []
+        parts += [Atom(name, "<" if self.above else "<=", (repr(self.high),))] if self.high < variable.high else []
+        return conjunction(parts) or Atom(name, ">=", (repr(variable.low),))
+
+    def shown(self, variable: Real) -> str:
+        low, high = variable.show(self.low), variable.show(self.high)
+        if self.low == self.high:
+            return low
+        return f"{'above' if self.below else 'from'} {low} {'below' if self.above else 'to'} {high}"
+
+
+def _told_apart(knowledge: Knowledge, name: str, condition: Expression | Rule | None) -> tuple[list[Atom], bool]:
+    """The atoms about a variable in rules and condition, and whether something else reads it."""
+    atoms: dict[Atom, None] = {}
+    apart = knowledge.codec is not None
+    for part in _parts(knowledge, condition):
+        if isinstance(part, Expression):
+            atoms.update((atom, None) for atom in part.atoms() if atom.name == name)
+        else:
+            apart = apart or name in part.inputs
+    return list(atoms), apart
+
+
+def _parts(knowledge: Knowledge, condition: Expression | Rule | None) -> Iterable[Expression | Rule]:
+    for part in (*knowledge.rules, *([] if condition is None else [condition])):
+        statement = part.at_least(1.0) if isinstance(part, Rule) and part.levels() == [1.0] else None
+        yield part if statement is None else statement
