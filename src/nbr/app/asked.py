@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nbr.app import explained, screen
+from nbr.app import explained, often, screen
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import COLUMNS
 from nbr.asking.many import Question, ask_many
@@ -34,7 +34,10 @@ def one(
 ) -> str:
     if question is None:
         raise NbrError("a question is missing: nbr ask MODEL QUESTION, or --batch FILE")
-    answer = load_reasoner(model).ask(question, given, **settings)
+    reasoner = load_reasoner(model)
+    share = 0.0 if reasoner.known_prior is None else often.SHARE * settings["budget"]
+    answer = reasoner.ask(question, given, **{**settings, "budget": settings["budget"] - share})
+    found = often.probability(reasoner, question, given, share, settings["seed"])
     for note in answer.notes:
         print(note, file=sys.stderr)
     if verbose:
@@ -42,7 +45,7 @@ def one(
             print(line, file=sys.stderr)
     if plot is not None:
         explained.draw_answers([(question, answer)], plot)
-    return json.dumps(answer.as_json()) if as_json else screen.answer(answer)
+    return json.dumps(often.as_json(answer, found)) if as_json else screen.answer(answer, found)
 
 
 def many(

@@ -47,7 +47,7 @@ def ask(
     plot: Annotated[Path | None, typer.Option(help="A picture of the answer: .png, .svg or .pdf.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Belief, plausibility and conflict of a question, or of many."""
+    """Belief, plausibility and conflict of a question, or of many; with a prior, how often it holds."""
     from nbr.app import asked
 
     condition = ", ".join(given) if given else None
