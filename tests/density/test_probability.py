@@ -12,7 +12,7 @@ import torch
 
 import nbr
 import rule_bases
-from nbr.density import weighted
+from nbr.density import estimate, weighted
 from nbr.density.conditions import inside, pieces, spots
 from nbr.density.counted import counted
 from nbr.density.learned import Learned
@@ -274,3 +274,26 @@ def test_saved_with_its_views(tmp_path: Path) -> None:
         nbr.Reasoner(world, views=[["x9"]])
     with pytest.raises(nbr.NbrError, match="list of lists"):
         nbr.Reasoner(world, views=["x0"])
+
+
+def unit_rules(bits: int, belief: float) -> nbr.Reasoner:
+    """P_keep is a product, so that every bit is 1 with probability 1 / (2 - belief), independently of the others."""
+    rules = [nbr.Fuzzy(lambda points: points[:, 0], belief, inputs=f"x{i}") for i in range(bits)]
+    return nbr.Reasoner(nbr.World.bits(bits), rules)
+
+
+def test_chains_take_over_where_few_draws_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimate, "FEW", 1 << 40)
+    monkeypatch.setattr(estimate, "CLOSE", 0.0)
+    monkeypatch.setattr(weighted, "LISTED", 0)
+    found = unit_rules(8, 0.97).probability("x0 & x1", "x2", budget=4)
+    assert found.method == "chains"
+    assert found.value == pytest.approx((1 / 1.03) ** 2, abs=2 * found.error)
+    assert found.error < 0.05
+
+
+def test_time_is_kept() -> None:
+    model = unit_rules(24, 0.5)
+    start = time.monotonic()
+    model.probability("x0", "x2", budget=0.5)
+    assert time.monotonic() - start < 2

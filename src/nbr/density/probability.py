@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import torch
 
 from nbr.density.counted import counted
 from nbr.density.draws import Draws
+from nbr.density.estimate import Found, drawn
 from nbr.density.left_open import left_open
 from nbr.density.stacked import Density
 from nbr.density.weighted import listed
@@ -19,11 +19,6 @@ from nbr.language import Expression, parse
 
 COUNTED = 0.4  # of the time, for a counter
 ASKED = 0.7  # of the time, before what stays open
-FIRST, MOST = 1 << 12, 1 << 15  # draws at a time
-CLOSE = 1e-3  # an error that is small enough
-SHARE = 0.1  # of a small probability that its error should not exceed, for so many draws:
-LONG = 1 << 20
-Z95 = 1.959963984540054
 
 View = Sequence[str]
 Words = str | Expression
@@ -61,15 +56,6 @@ class Probability:
         how = f"{self.value:.4f}" + (" (exact)" if self.exact else f" ± {self.error:.4f} (95%)")
         left = "" if self.open is None else f", open [{self.open[0]:.4f}, {self.open[1]:.4f}]"
         return f"{asked}: {how}{left}"
-
-
-@dataclass(frozen=True)
-class Found:
-    """A value, half the width of its 95% interval, and how it was found."""
-
-    value: float
-    error: float
-    method: str
 
 
 def probability(
@@ -140,7 +126,7 @@ def _value(
         if sums[1] <= 0:
             raise nothing(condition)
         return Found(min(1.0, sums[0] / sums[1]), 0.0, "counted")
-    return _drawn(Draws.of(density, condition), question, condition, start + budget, generator)
+    return drawn(Draws.of(density, condition), question, condition, start + budget, generator)
 
 
 def nothing(condition: Expression | None) -> NbrError:
@@ -148,72 +134,3 @@ def nothing(condition: Expression | None) -> NbrError:
     if condition is None:
         return NbrError("there is no probability: no point that the prior allows agrees with the rules")
     return NbrError("the condition has probability 0 under the prior and the rules")
-
-
-def _drawn(
-    draws: Draws, question: Expression, condition: Expression | None, deadline: float, generator: torch.Generator
-) -> Found:
-    """Weighted draws, more and more of them until the error is small or the time is up."""
-    sums, size = Sums(), FIRST
-    while True:
-        points = draws.points(size, generator)
-        sums.add(draws.log_weights(points), question.holds(draws.density.world, points))
-        now = time.monotonic()
-        if sums.close or now > deadline:
-            break
-        size = min(MOST, 2 * size)
-    if sums.whole == 0:
-        what = "agrees with the rules" if condition is None else "meets the condition and the rules"
-        raise NbrError(f"none of {sums.count:,} draws {what}: the probability of that is 0, or too small to measure")
-    return Found(sums.value, sums.error, "drawn")
-
-
-class Sums:
-    """Sums of weights, scaled by the largest so far, from which a ratio and its error follow."""
-
-    def __init__(self) -> None:
-        self.top, self.count = -math.inf, 0
-        self.whole = self.yes = self.squares = self.yes_squares = 0.0
-
-    def add(self, log_weights: torch.Tensor, holds: torch.Tensor) -> None:
-        self.count += len(log_weights)
-        top = max(self.top, float(log_weights.max()))
-        if top == -math.inf:
-            return
-        scale = math.exp(self.top - top) if self.top > -math.inf else 0.0
-        weights = (log_weights - top).exp()
-        yes = weights[holds]
-        self.whole = self.whole * scale + float(weights.sum())
-        self.yes = self.yes * scale + float(yes.sum())
-        self.squares = self.squares * scale**2 + float((weights**2).sum())
-        self.yes_squares = self.yes_squares * scale**2 + float((yes**2).sum())
-        self.top = top
-
-    @property
-    def value(self) -> float:
-        return min(1.0, self.yes / self.whole)
-
-    @property
-    def effective(self) -> float:
-        """How many draws of equal weight these are worth."""
-        return self.whole**2 / self.squares
-
-    @property
-    def error(self) -> float:
-        """The delta method's error of a ratio, or that of Wilson for as many draws of equal weight, if larger.
-
-        Draws that all agree have no variance; the second still knows how few they are.
-        """
-        value = self.value
-        spread = (1 - 2 * value) * self.yes_squares + value**2 * self.squares
-        delta = Z95 * math.sqrt(max(spread, 0.0)) / self.whole
-        count = self.effective
-        centre = (value + Z95**2 / (2 * count)) / (1 + Z95**2 / count)
-        half = Z95 / (1 + Z95**2 / count) * math.sqrt(value * (1 - value) / count + Z95**2 / (4 * count**2))
-        return min(1.0, max(delta, abs(centre - value) + half))
-
-    @property
-    def close(self) -> bool:
-        if self.whole == 0 or self.error > CLOSE:
-            return False
-        return self.count >= LONG or self.error <= SHARE * min(self.value, 1 - self.value)
