@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 import nbr
 import rule_bases
 from nbr.density import left_open as module
+from nbr.density import weighted
 from nbr.density.left_open import reduced
 from nbr.density.likelihood import log_weights
 from nbr.points.numbered import listing
@@ -187,3 +188,45 @@ def test_many_classes_on_both_sides() -> None:
     reasoner = nbr.Reasoner(world, rules)
     question = "(a=p & b=p) | (a=q & b=q) | (a=r & b=r)"
     assert compare(reasoner, [["a", "z"], ["z", "b"]], question, "a!=p | b!=q")
+
+
+def test_draws_of_shared_columns_agree_with_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    views = [["x0", "x1", "x2", "x3", "x4"], ["x1", "x2", "x3", "x4", "x5", "x6"]]
+    reasoner = model(random.Random(3), 7, views=views)
+    asked = [("x5", "x0"), ("x0 & x5", "x1 | x6"), ("x0 -> x6", "x5 | x0, x1")]
+    exact = [reasoner.probability(question, given).open for question, given in asked]
+    monkeypatch.setattr(weighted, "LISTED", 0)
+    monkeypatch.setattr(weighted, "HOLED", 0)
+    for (question, given), wanted in zip(asked, exact, strict=True):
+        found = reasoner.probability(question, given, budget=2)
+        assert found.note.startswith("over ")
+        assert found.open == pytest.approx(wanted, abs=0.01)
+
+
+def test_a_shared_number() -> None:
+    """Beyond 0.5 the rules make x and y likelier, and what they have to do with each other is open."""
+    world = nbr.World(x=nbr.Bit(), z=nbr.Real(0, 1), y=nbr.Bit())
+    rules = [nbr.Clause("z>=0.5 -> x", 0.8), nbr.Clause("z>=0.5 -> y", 0.6)]
+    reasoner = nbr.Reasoner(world, rules, views=[["x", "z"], ["z", "y"]])
+    above = 1.2 * 1.4 / (1.2 * 1.4 + 4)  # P(z >= 0.5)
+    x = above / 1.2 + (1 - above) / 2
+    low, high = above * (1 / 1.2 + 1 / 1.4 - 1), above / 1.4 + (1 - above) / 2
+    found = reasoner.probability("y", "x")
+    assert found.exact
+    assert found.open == pytest.approx((low / x, high / x), abs=0.02)
+    assert reasoner.probability("x & y").open == pytest.approx((low, high), abs=0.02)
+    below = reasoner.probability("y", "x, z<0.25")  # one half each: anything goes
+    assert below.open == pytest.approx((0.0, 1.0), abs=1e-6)
+
+
+def test_a_number_on_one_side() -> None:
+    """t is seen with z, and y with z: t in five thirds of its range is one event."""
+    world = nbr.World(t=nbr.Real(0, 9), z=nbr.Bit(), y=nbr.Bit())
+    rules = [nbr.Clause("z -> t>=6", 0.75), nbr.Clause("z -> y", 0.5)]
+    reasoner = nbr.Reasoner(world, rules, views=[["t", "z"], ["z", "y"]])
+    yes = (1 + 2 * 0.25) / 3 * 1.5  # the weight of z = 1, beside 2 of z = 0
+    share = yes / (yes + 2)
+    given_z = 1 / 1.5, 1 / 1.5  # P(t >= 6 | z), P(y | z)
+    high = share * min(given_z) + (1 - share) * min(1 / 3, 1 / 2)
+    low = share * (sum(given_z) - 1)
+    assert reasoner.probability("t>=6 & y").open == pytest.approx((low, high), abs=0.02)

@@ -22,7 +22,7 @@ from nbr.density.shared import Sampled, sampled
 from nbr.density.stacked import Density
 from nbr.density.weighted import listed
 from nbr.language import Expression
-from nbr.language.expressions import And
+from nbr.language.expressions import And, conjunction, conjuncts
 
 CELLS = 1 << 14  # of a joint distribution in one linear program
 COUPLED = 1 << 22  # pairs of classes over all values of shared columns
@@ -126,7 +126,8 @@ class _Asked:
         elif self.density.prior.log_mass({}) is None:
             return Open(None, "what stays open is not known: the prior cannot be drawn from inside a condition")
         else:
-            drawn = sampled(self.density, shared, [*left, *right], self.condition, self.deadline, self.generator)
+            told = self._told(one, other)
+            drawn = sampled(self.density, shared, [*left, *right], told, self.deadline, self.generator)
             note = f"over {drawn.count:,} draws of the columns shared"
         sides = [Classes.of(world, names, self._statements) for names in (left, right)]
         pays = drawn.count * sides[0].count * sides[1].count
@@ -172,6 +173,12 @@ class _Asked:
             sums.append(total.numpy())
         yes, held = self._truths(cells)
         return Open(Joint(tuple(groups), tuple(sums), yes, held).range())
+
+    def _told(self, one: frozenset[str], other: frozenset[str]) -> Expression | None:
+        """As much of the condition as one of two sets tells alone."""
+        parts = [] if self.condition is None else list(conjuncts(self.condition))
+        sides = [[part for part in parts if part.names() <= side] for side in (one, other)]
+        return conjunction(max(sides, key=len))
 
     @property
     def _statements(self) -> list[Expression]:
