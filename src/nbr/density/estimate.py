@@ -14,7 +14,7 @@ from nbr.density.draws import Draws
 from nbr.errors import NbrError
 from nbr.language import Expression
 
-FIRST, MOST = 1 << 12, 1 << 15  # draws at a time
+FIRST, MOST = 1 << 14, 1 << 16  # draws at a time
 CLOSE = 1e-3  # an error that is small enough
 SHARE = 0.1  # of a small probability that its error should not exceed, for so many draws:
 LONG = 1 << 20
