@@ -26,8 +26,12 @@ from nbr.tables import Table
 
 
 def independent(draw: random.Random, world: nbr.World) -> Independent:
-    sizes = [0 if isinstance(variable, nbr.Real) else variable.size for variable in world.variables.values()]
-    return Independent(world, [torch.tensor([draw.uniform(0.02, 1) for _ in range(size)]) for size in sizes])
+    generator = torch.Generator().manual_seed(draw.randrange(1000))
+    columns = [
+        torch.zeros(0) if isinstance(variable, nbr.Real) else torch.rand(variable.size, generator=generator)
+        for variable in world.variables.values()
+    ]
+    return Independent(world, columns)
 
 
 def oracle(reasoner: nbr.Reasoner, question: str, given: str | None) -> float | None:
@@ -52,6 +56,8 @@ def smooth(points: torch.Tensor) -> torch.Tensor:
 def mixed(seed: int, *fuzzy: nbr.Rule) -> tuple[nbr.Reasoner, str, str]:
     draw = random.Random(seed)
     world = rule_bases.world(draw, draw.randint(4, 6), draw.randint(0, 2))
+    if seed % 2:
+        world = world | nbr.World(n=nbr.Real(0, 10, step=1))
     rules = [nbr.Clause(rule_bases.statement(draw, world), draw.choice([0.0, 1.0, 0.5, 0.9, 0.2])) for _ in range(5)]
     reasoner = nbr.Reasoner(world, [*rules, *fuzzy], prior=independent(draw, world))
     return reasoner, rule_bases.statement(draw, world), rule_bases.statement(draw, world, 1)
@@ -297,3 +303,17 @@ def test_time_is_kept() -> None:
     start = time.monotonic()
     model.probability("x0", "x2", budget=0.5)
     assert time.monotonic() - start < 2
+
+
+def test_rare_questions_have_small_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the prior knows its own masses, only what the rules add is drawn."""
+    world, columns = rare_world()
+    model = nbr.Reasoner(world, [nbr.Fuzzy(smooth, 0.9)], prior=Independent(world, columns))
+    wanted = oracle(model, "x0..x3=1", "~x5")
+    monkeypatch.setattr(weighted, "LISTED", 0)
+    monkeypatch.setattr(weighted, "HOLED", 0)
+    found = model.probability("x0..x3=1", "~x5", budget=2)
+    assert wanted is not None
+    assert wanted < 2e-4
+    assert found.error < 0.05 * wanted
+    assert found.value == pytest.approx(wanted, abs=2 * found.error)

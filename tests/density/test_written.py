@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import NormalDist
 
 import pytest
 
@@ -60,6 +61,17 @@ def test_base_rates_are_saved(tmp_path: Path) -> None:
     assert car.sample(2000, seed=1)["flat"].mean() < 0.05
 
 
+def test_base_rates_of_a_count(tmp_path: Path) -> None:
+    """Each value has the curve from halfway to the one before to halfway to the next."""
+    text = "[variables]\nvisits = { from = 0, to = 9, step = 1 }\n[prior]\nvisits = { mean = 3, spread = 2 }\n"
+    visits = load(tmp_path, text)
+    curve = NormalDist(3, 2)
+    whole = curve.cdf(9.5) - curve.cdf(-0.5)
+    assert visits.probability("visits=3").value == pytest.approx((curve.cdf(3.5) - curve.cdf(2.5)) / whole, abs=1e-6)
+    assert visits.probability("visits>=5").value == pytest.approx((curve.cdf(9.5) - curve.cdf(4.5)) / whole, abs=1e-6)
+    assert set(visits.sample(500, seed=0)["visits"]) <= set(range(10))
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -73,6 +85,7 @@ def test_base_rates_are_saved(tmp_path: Path) -> None:
         ("weather = { dry = 0.1, wet = 0.1, snow = 0.1 }", "'weather': the shares of its labels add up to 0.3"),
         ("weather = { dry = -1 }", "'weather': the share of 'dry' must be a number from 0 to 1"),
         ("temperature = 12", "'temperature': a number takes { mean = .., spread = .. }"),
+        ("temperature = { mean = 120, spread = 8 }", "'temperature': the mean 120 lies more than 6 spreads beyond"),
         ("temperature = { mean = 12, spread = 0 }", "'temperature': the spread must be above 0"),
         ('lamp1 = 0.1\n"lamp0..lamp1" = 0.2', "'lamp1': it stands twice"),
     ],

@@ -1,7 +1,7 @@
 """Markov chains inside a condition, many side by side, and whether they have met.
 
-A move redraws one variable, or two, from the prior given all others, and is accepted by the ratio of P_keep alone,
-since the prior cancels; now and then a whole point is proposed afresh. Several chains run from each start. They have
+A move redraws one or some variables from the prior given all others, and is accepted by the ratio of P_keep alone,
+since the prior cancels; once in a sweep a whole point is proposed afresh. Several chains run from each start. They have
 met when means over the chains of one start differ no more than chance would have it: the nested R-hat of Margossian
 and others (2024), which is that of Gelman and Rubin (1992) for many short chains.
 """
@@ -21,6 +21,7 @@ from nbr.world import Real
 
 STARTS, EACH = 64, 16  # and chains from each
 CHAINS = STARTS * EACH
+BLOCKS = 8  # of variables that move together, where completing rows is dear
 MET = 1.1  # an R-hat up to which chains count as mixed
 RARE = 1e-3  # the variance of a bit below which its R-hat says nothing
 
@@ -52,21 +53,22 @@ class Chains:
         return value.masked_fill(~self.condition.holds(self.draws.density.world, points), -math.inf)
 
     def sweep(self) -> None:
-        """A fresh point for each chain, and a move along every variable."""
+        """A fresh point offered to each chain, and every variable moved once."""
         self._accept(self.draws.points(CHAINS, self.generator))
-        prior, width = self.draws.density.prior, self.state.shape[1]
-        fresh = None
-        if isinstance(prior, Independent):  # one draw of all variables serves a whole sweep
-            fresh = prior.sample_within(self.draws.within.allowed, CHAINS, self.generator)
+        prior = self.draws.density.prior
+        if not isinstance(prior, Independent):
+            for block in torch.randperm(len(prior.world), generator=self.generator).chunk(BLOCKS):
+                moved = self.state.clone()
+                moved[:, block] = torch.nan
+                self._accept(prior.complete(moved, 1, self.generator)[:, 0])
+            return
+        width = len(prior.world)
+        fresh = prior.sample_within(self.draws.within.allowed, CHAINS, self.generator)  # serves a whole sweep
         for column in range(width):
             other = int(torch.randint(2 * width, (), generator=self.generator))  # half of the time none
-            block = sorted({column, other}) if other < width else [column]
-            moved = self.state.clone()
-            if fresh is not None:  # shuffled among chains, so that none is offered again what it took
-                moved[:, block] = fresh[torch.randperm(CHAINS, generator=self.generator)][:, block]
-            else:
-                moved[:, block] = torch.nan
-                moved = prior.complete(moved, 1, self.generator)[:, 0]
+            pair = sorted({column, other}) if other < width else [column]
+            moved = self.state.clone()  # what was drawn is shuffled, so that no chain is offered again what it took
+            moved[:, pair] = fresh[torch.randperm(CHAINS, generator=self.generator)][:, pair]
             self._accept(moved)
 
     @property

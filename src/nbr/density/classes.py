@@ -11,7 +11,7 @@ from torch import Tensor
 
 from nbr.density.conditions import spots
 from nbr.language import Expression
-from nbr.world import World
+from nbr.world import Real, World
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Classes:
         atoms, values, keys = [], [], []
         for name in names:
             mine = () if statements is None else _atoms(name, statements)
-            each = spots(world, name, mine)
+            each = _values(world, name, mine)
             key, first = _first(_key(world, name, mine, each))
             atoms.append(mine)
             values.append(each[first])
@@ -47,6 +47,13 @@ class Classes:
             mine = _key(self.world, self.world.names[column], atoms, points[:, column])
             found = found * len(key) + torch.searchsorted(key, mine.contiguous())
         return found
+
+
+def _values(world: World, name: str, atoms: Sequence[Expression]) -> Tensor:
+    variable = world.variables[name]
+    if not atoms and isinstance(variable, Real) and variable.size is not None:  # a count, each value for itself
+        return variable.low + variable.step * torch.arange(variable.size, dtype=torch.float64)
+    return spots(world, name, atoms)
 
 
 def _atoms(name: str, statements: Sequence[Expression]) -> tuple[Expression, ...]:

@@ -13,17 +13,20 @@ import math
 from collections.abc import Iterable
 
 import torch
+from torch import Tensor
 
 from nbr.density.conditions import pieces, spots
 from nbr.density.stacked import Density
 from nbr.inference import ganak
 from nbr.inference.formula import Clause
 from nbr.language import Expression
+from nbr.points.cells import cells
 from nbr.priors import Independent
 from nbr.rules import Rule
 from nbr.sources.encoding import Encoder
-from nbr.world import Real
+from nbr.world import Real, World
 
+CLOSE = 1e-9  # of the range of a number: the same edge
 LEVELS = 16  # of grade, up to which they are counted one by one
 
 
@@ -101,13 +104,27 @@ def _sums(
 def _masses(prior: Independent, encoder: Encoder, name: str, statements: list[Expression]) -> list[float]:
     """The probability of each class of values that statements tell apart."""
     member = torch.tensor(encoder.members(name))
-    values = spots(prior.world, name, statements)
-    real = isinstance(prior.world.variables[name], Real)
+    values, classes = spots(prior.world, name, statements), member
+    if real := isinstance(prior.world.variables[name], Real):
+        classes = _spot_classes(prior, name, statements, values, member)
     found = []
     for number in range(int(member.max()) + 1):
-        mine = member == number
+        mine = classes == number
         found.append(math.exp(prior.log_mass({name: pieces(values, mine) if real else mine})))
     return [mass / math.fsum(found) for mass in found]
+
+
+def _spot_classes(
+    prior: Independent, name: str, statements: list[Expression], values: Tensor, member: Tensor
+) -> Tensor:
+    """The class of each edge and middle of a real; -1 where a real with a step has no value."""
+    cuts = {cut for statement in statements for cut in statement.cuts(prior.world).get(name, ())}
+    small = World({name: prior.world.variables[name]})
+    centres = cells(small, {name: cuts}, (), 1).centres[0].sort().values
+    edges = values[::2].contiguous()
+    right = torch.searchsorted(edges, centres - CLOSE * (edges[-1] - edges[0]))  # the first edge not below
+    at = torch.where((edges[right] - centres).abs() <= CLOSE * (edges[-1] - edges[0]), 2 * right, 2 * right - 1)
+    return torch.full((len(values),), -1).index_put((at,), member)
 
 
 def _weigh(encoder: Encoder, name: str, masses: list[float], weights: list[tuple[int, float]]) -> None:

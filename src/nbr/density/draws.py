@@ -8,6 +8,7 @@ variables; other parts of it count 0 or 1.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -24,12 +25,20 @@ from nbr.world import World
 SPELLED = 1 << 13  # combinations of values up to which a condition is spelled out
 
 
+class Impossible(NbrError):
+    """The prior gives nothing to a condition."""
+
+
 @dataclass(frozen=True)
 class Draws:
-    """Draws inside a condition; `combinations` are rows with holes and their log masses."""
+    """Draws inside a condition, and the share of the prior that lies there.
+
+    `combinations` are rows with holes and their log masses.
+    """
 
     density: Density
     within: Inside
+    share: float = 1.0
     combinations: tuple[Tensor, Tensor] | None = None
 
     @classmethod
@@ -39,11 +48,17 @@ class Draws:
         if mass is None:
             return cls(density, Inside({}, condition))
         if mass == -torch.inf:
-            raise NbrError("the condition has probability 0: the prior gives nothing to the values it names")
+            raise Impossible("the condition has probability 0: the prior gives nothing to the values it names")
         found = None if condition is None or within.rest is None else _spelled(density.prior, condition)
         if found is not None and not len(found[0]):
-            raise NbrError("the condition has probability 0: no values that the prior allows meet it")
-        return cls(density, within, found)
+            raise Impossible("the condition has probability 0: no values that the prior allows meet it")
+        inner = math.exp(mass) if found is None else float(found[1].exp().sum())
+        return cls(density, within, inner, found)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the condition is met in drawing, so that `share` is the prior's mass of it."""
+        return self.combinations is not None or (self.within.rest is None and bool(self.within.allowed))
 
     def points(self, count: int, generator: torch.Generator) -> Tensor:
         """Points of the prior inside what is drawn."""

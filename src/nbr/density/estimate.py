@@ -10,14 +10,17 @@ import torch
 from torch import Tensor
 
 from nbr.density.chains import MET, Chains, Watch
-from nbr.density.draws import Draws
+from nbr.density.draws import Draws, Impossible
 from nbr.errors import NbrError
 from nbr.language import Expression
+from nbr.language.expressions import And, Not
 
 FIRST, MOST = 1 << 14, 1 << 16  # draws at a time
 CLOSE = 1e-3  # an error that is small enough
 SHARE = 0.1  # of a small probability that its error should not exceed, for so many draws:
 LONG = 1 << 20
+ROUNDING = 1e-9
+SPLIT = 0.3  # of the time, in which a question that is split must show that enough draws count
 WEIGHED = 0.6  # of the time, after which chains take over
 FEW = 200  # draws of equal weight that are too few
 STARTS = 1 << 14  # points among which chains find their starts
@@ -58,6 +61,64 @@ def drawn(
         what = "agrees with the rules" if condition is None else "meets the condition and the rules"
         raise NbrError(f"none of {sums.count:,} draws {what}: the probability of that is 0, or too small to measure")
     return Found(sums.value, sums.error, "drawn")
+
+
+def split(
+    draws: Draws, question: Expression, condition: Expression | None, deadline: float, generator: torch.Generator
+) -> Found | None:
+    """Where the prior knows the mass of Q and C, and of C without Q, only the mean of P_keep in each is drawn.
+
+    P(Q | C) = m_1 k_1 / (m_1 k_1 + m_0 k_0), whose error does not grow as Q becomes rare. None where the prior does
+    not know, or where few draws count.
+    """
+    density, asked = draws.density, [question, Not(question)]
+    try:
+        sides = [Draws.of(density, part if condition is None else And((condition, part))) for part in asked]
+    except Impossible:
+        return None
+    masses = [side.share for side in sides]
+    if not all(side.whole for side in sides) or abs(sum(masses) - draws.share) > ROUNDING * draws.share:
+        return None
+    means, size, start = [Mean(), Mean()], FIRST // 2, time.monotonic()
+    while True:
+        began = time.monotonic()
+        for side, mean in zip(sides, means, strict=True):
+            mean.add(side.log_weights(side.points(size, generator)))
+        now = time.monotonic()
+        if min(mean.effective for mean in means) > FEW:
+            logs = [math.log(mass) + mean.log for mass, mean in zip(masses, means, strict=True)]
+            value = 1 / (1 + math.exp(min(logs[1] - logs[0], 700.0)))
+            error = min(1.0, value * (1 - value) * math.hypot(*(mean.error for mean in means)))
+            if error <= min(CLOSE, SHARE * min(value, 1 - value)) or 2 * now - began > deadline:
+                return Found(value, error, "drawn")
+        elif now > start + SPLIT * (deadline - start):
+            return None
+        size = min(MOST, 2 * size)
+
+
+class Mean:
+    """The mean of weights, of which only logs are given, and its relative error."""
+
+    def __init__(self) -> None:
+        self.sums = Sums()
+
+    def add(self, log_weights: Tensor) -> None:
+        self.sums.add(log_weights, torch.zeros(len(log_weights), dtype=torch.bool))
+
+    @property
+    def effective(self) -> float:
+        return self.sums.effective
+
+    @property
+    def log(self) -> float:
+        return self.sums.top + math.log(self.sums.whole / self.sums.count)
+
+    @property
+    def error(self) -> float:
+        """Half of a 95% interval, over the mean; the second term is for weights that no draw has shown yet."""
+        count, mean = self.sums.count, self.sums.whole / self.sums.count
+        variance = max(0.0, self.sums.squares / count - mean**2)
+        return Z95 * math.sqrt(variance / count) / mean + Z95**2 / (count * mean)
 
 
 def _heaviest(known: tuple[Tensor, Tensor] | None, points: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,7 @@ import torch
 
 from nbr.density.counted import counted
 from nbr.density.draws import Draws
-from nbr.density.estimate import Found, drawn
+from nbr.density.estimate import Found, drawn, split
 from nbr.density.left_open import left_open
 from nbr.density.stacked import Density
 from nbr.density.weighted import listed
@@ -126,7 +126,9 @@ def _value(
         if sums[1] <= 0:
             raise nothing(condition)
         return Found(min(1.0, sums[0] / sums[1]), 0.0, "counted")
-    return drawn(Draws.of(density, condition), question, condition, start + budget, generator)
+    draws = Draws.of(density, condition)  # says where the prior rules out the condition
+    found = split(draws, question, condition, start + budget, generator)
+    return found or drawn(draws, question, condition, start + budget, generator)
 
 
 def nothing(condition: Expression | None) -> NbrError:

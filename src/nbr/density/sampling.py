@@ -27,7 +27,7 @@ LONGEST = 128  # sweeps of the last try, each twice as long as the one before
 
 @dataclass(frozen=True)
 class Drawn:
-    """Sampled points, how they came about, and which share of the prior's points inside the condition was kept."""
+    """Sampled points, how they came about, and which share of the prior's points was kept."""
 
     points: Tensor
     method: str
@@ -65,9 +65,9 @@ def _kept(draws: Draws, count: int, given: Expression | None, generator: torch.G
         found.append(points)
         kept, tried = kept + len(points), tried + BATCH
         if tried >= TRIED and kept < RARE * tried:
-            return _from_chains(draws, count, given, kept / tried, generator)
+            return _from_chains(draws, count, given, draws.share * kept / tried, generator)
     points = torch.cat(found)[:count] if found else draws.points(1, generator)[:0]
-    return Drawn(points, "kept", kept / tried if tried else 1.0)
+    return Drawn(points, "kept", draws.share * kept / tried if tried else 1.0)
 
 
 def _from_chains(

@@ -10,6 +10,7 @@ What is not named is uniform, and every variable is independent of the others: w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import torch
@@ -17,10 +18,11 @@ from torch import Tensor
 
 from nbr.errors import NbrError, suggest
 from nbr.language import span
-from nbr.priors import Independent, uniform
-from nbr.world import Bit, Choice, Variable, World
+from nbr.priors import Independent, numbers, uniform
+from nbr.world import Bit, Choice, Real, Variable, World
 
 ROUNDING = 1e-6
+CELLS = 256  # of a number with a step
 
 
 def written(world: World, table: object) -> Independent:
@@ -53,7 +55,27 @@ def _column(variable: Variable, said: object) -> Tensor:
     mean, spread = (_number(said[key], f"{key!r} must be a number") for key in ("mean", "spread"))
     if not spread > 0:
         raise NbrError(f"the spread must be above 0, not {spread:g}")
-    return torch.tensor([mean, spread], dtype=torch.float64)
+    if not variable.low - 6 * spread <= mean <= variable.high + 6 * spread:
+        raise NbrError(f"the mean {mean:g} lies more than 6 spreads beyond its bounds: no value is near it")
+    return _counts(variable, mean, spread) if variable.step else torch.tensor([mean, spread], dtype=torch.float64)
+
+
+def _counts(variable: Real, mean: float, spread: float) -> Tensor:
+    """The curve over the values of a number with a step, each up to halfway to the next; many share a cell."""
+    assert variable.size is not None
+    wide = math.ceil(variable.size / CELLS)
+    starts = torch.arange(0, variable.size, wide, dtype=torch.float64)
+    ends = torch.cat([starts[1:], torch.tensor([float(variable.size)], dtype=torch.float64)])
+    low, high = (variable.low + variable.step * (edge - 0.5) for edge in (starts, ends))
+    below = [torch.special.ndtr((edge - mean) / spread) for edge in (low, high)]
+    mass = (below[1] - below[0]).clamp(min=0.0)
+    if not mass.sum() > 0:
+        raise NbrError(
+            f"no value from {variable.show(variable.low)} to {variable.show(variable.high)} is near its mean"
+        )
+    cells = torch.stack([low, high, torch.full_like(low, math.nan), mass / mass.sum()], dim=1)
+    tails = torch.full((2,), numbers.BLIND, dtype=torch.float64)
+    return numbers.Numbers(variable, cells, tails, variable.step, variable.step).packed()
 
 
 def _labels(variable: Choice, said: object) -> Tensor:
