@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nbr.classify.belief import BeliefClassifier
     from nbr.classify.nonexpansive import NonexpansiveClassifier
     from nbr.classify.robust import RobustClassifier
+    from nbr.density.probability import Probability
     from nbr.errors import NbrError
     from nbr.kinds import load
     from nbr.language import Expression, parse
@@ -41,6 +42,7 @@ _HOME = {
     "NbrError": "errors",
     "Neural": "rules",
     "NonexpansiveClassifier": "classify.nonexpansive",
+    "Probability": "density.probability",
     "Real": "world",
     "Reasoner": "reasoner",
     "RobustClassifier": "classify.robust",
@@ -68,6 +70,7 @@ __all__ = [
     "NbrError",
     "Neural",
     "NonexpansiveClassifier",
+    "Probability",
     "Real",
     "Reasoner",
     "RobustClassifier",

@@ -20,7 +20,9 @@ from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
-from nbr.density import joint, likelihood, sampling, saved
+from nbr.density import joint, likelihood, sampling, saved, seen_together
+from nbr.density.probability import Probability, probability
+from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.inference import Limits
 from nbr.inference.point import keep
@@ -35,12 +37,15 @@ from nbr.world import World
 if TYPE_CHECKING:
     import pandas as pd
 
-IN_TOML = ("things", "variables", "rules", "expect")
+IN_TOML = ("things", "variables", "rules", "expect", "prior")
 
 
 @registry.kind("model", "reasoner")
 class Reasoner:
     """K rules over a world; together they specify a Dempster-Shafer belief function.
+
+    A `prior` says how common points are beside the rules, and `views` which sets of columns rows showed together when
+    all that was learned: `probability` counts on both, `ask` on neither.
 
     With a decoder F the rules speak of the points of a `latent` world, and F gives the point of the
     world that is observed; questions are about what is observed. Without one they are the same. An `encoder` turns
@@ -61,6 +66,7 @@ class Reasoner:
         decoder: Map | None = None,
         encoder: Map | None = None,
         prior: Prior | None = None,
+        views: Iterable[Iterable[str]] | None = None,
     ) -> None:
         if not isinstance(world, World):
             raise NbrError(f"a reasoner needs a World first, not {type(world).__name__}")
@@ -73,6 +79,7 @@ class Reasoner:
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
         self.knowledge = Knowledge(world, rules, codec)
         self.known_prior = prior
+        self.views = None if views is None else seen_together.checked(world, views)
 
     @property
     def world(self) -> World:
@@ -161,6 +168,20 @@ class Reasoner:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
         return checking.check(self.knowledge, Limits.within(asking.Settings(budget=budget).budget))
 
+    def probability(
+        self, question: str | Expression, given: str | Expression | None = None, *, budget: float = 10.0, seed: int = 0
+    ) -> Probability:
+        """How often the question holds where the condition does, P(Q | C) under P_0 P_keep, and what stays open.
+
+        Exact where points can be listed or counted; else drawn, with a 95% error, for `budget` seconds at the most.
+
+        >>> from nbr import Clause
+        >>> print(Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)]).probability("x1", given="x0"))
+        x1 | x0: 0.9091 (exact)
+        """
+        density = Density.of(self.knowledge, self.prior)
+        return probability(density, question, given, views=self.views, budget=budget, seed=seed)
+
     @property
     def prior(self) -> Prior:
         """The prior-knowledge distribution for samples and likelihoods; uniform unless given. Asking ignores it."""
@@ -198,7 +219,8 @@ class Reasoner:
             raise NbrError("models with a decoder cannot be combined: their latent worlds differ")
         world = self.world | other.world
         prior = joint.combined(world, self._body, other._body)
-        return Reasoner(world, (*self.rules, *other.rules), prior=prior)
+        views = seen_together.combined(self.views, other.views)
+        return Reasoner(world, (*self.rules, *other.rules), prior=prior, views=views)
 
     @property
     def _body(self) -> joint.Body:
@@ -210,7 +232,8 @@ class Reasoner:
 
     def spec(self) -> tuple[registry.Spec, registry.Tensors]:
         """The model as plain data and tensors, for a file."""
-        return saved.write(self.knowledge, self.known_prior)
+        model, tensors = saved.write(self.knowledge, self.known_prior)
+        return (model if self.views is None else model | {"views": [list(view) for view in self.views]}), tensors
 
     @classmethod
     def from_spec(cls, model: Mapping[str, Any], parts: registry.Parts) -> Reasoner:
@@ -218,7 +241,7 @@ class Reasoner:
         if not isinstance(model.get("variables"), list):  # written by hand
             check_entries(model, IN_TOML)
         knowledge, prior = saved.read(model, parts)
-        found = cls(knowledge.world, prior=prior)
+        found = cls(knowledge.world, prior=prior, views=model.get("views"))
         found.knowledge = knowledge
         return found
 

@@ -9,7 +9,7 @@ import torch
 import nbr
 from nbr import priors
 from nbr.density import sampling
-from nbr.density.conditions import allowed
+from nbr.density.conditions import inside
 from nbr.language import parse
 from nbr.tables import Table
 from small_table import TABLE, WORLD
@@ -17,7 +17,7 @@ from small_table import TABLE, WORLD
 
 def test_what_a_condition_allows_single_variables() -> None:
     world = nbr.World(a=nbr.Bit(), c=nbr.Choice("u", "v", "w"), r=nbr.Real(0, 10))
-    found = allowed(world, parse("a & c in {u, w} & ~(r>=3 & r<4) & r!=7 & (a | r>9) & c!=w"))
+    found = inside(world, parse("a & c in {u, w} & ~(r>=3 & r<4) & r!=7 & (a | r>9) & c!=w")).allowed
     assert found["a"].tolist() == [False, True]
     assert found["c"].tolist() == [True, False, False]
     assert found["r"] == [(-math.inf, 3.0), (4.0, 7.0), (7.0, math.inf), (4.0, 4.0)]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nbr.app import explained, screen
+from nbr.app import explained, often, screen
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import COLUMNS
 from nbr.asking.many import Question, ask_many
@@ -37,11 +37,13 @@ def one(
         raise NbrError("a question is missing: nbr ask MODEL QUESTION, or --batch FILE")
     reasoner = load_reasoner(model)
     if (variable := bare(reasoner.world, question)) is not None:
-        found = reasoner.rank(variable, given, budget=settings["budget"], seed=settings["seed"])
+        ranked = reasoner.rank(variable, given, budget=settings["budget"], seed=settings["seed"])
         if plot is not None:
-            explained.draw_answers([(each.value, each.answer) for each in found.values], plot)
-        return json.dumps(found.as_json()) if as_json else screen.ranking(found)
-    answer = reasoner.ask(question, given, **settings)
+            explained.draw_answers([(each.value, each.answer) for each in ranked.values], plot)
+        return json.dumps(ranked.as_json()) if as_json else screen.ranking(ranked)
+    share = 0.0 if reasoner.known_prior is None else often.SHARE * settings["budget"]
+    answer = reasoner.ask(question, given, **{**settings, "budget": settings["budget"] - share})
+    found = often.probability(reasoner, question, given, share, settings["seed"])
     for note in answer.notes:
         print(note, file=sys.stderr)
     if verbose:
@@ -49,7 +51,7 @@ def one(
             print(line, file=sys.stderr)
     if plot is not None:
         explained.draw_answers([(question, answer)], plot)
-    return json.dumps(answer.as_json()) if as_json else screen.answer(answer)
+    return json.dumps(often.as_json(answer, found)) if as_json else screen.answer(answer, found)
 
 
 def many(

@@ -48,7 +48,7 @@ def ask(
     plot: Annotated[Path | None, typer.Option(help="A picture of the answer: .png, .svg or .pdf.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Belief, plausibility and conflict of a question, or of many; of every value of a choice or number."""
+    """Belief, plausibility and conflict of a question, of many, or of every value of a variable; and how often."""
     from nbr.app import asked
 
     condition = ", ".join(given) if given else None

@@ -9,19 +9,22 @@ from typing import Any
 from nbr.asking.answer import Answer
 from nbr.asking.best import Best
 from nbr.asking.ranking import Ranking
+from nbr.density.probability import Probability
 from nbr.reasoner import Reasoner
 from nbr.world import Bit, Choice, Variable, World
 
 WIDTH = 50
 
 
-def answer(result: Answer) -> str:
-    """An answer with its interval drawn.
+def answer(result: Answer, often: Probability | str | None = None) -> str:
+    """An answer with its interval drawn; of a model with a prior, first how often, or why that is not known.
 
     The bar reads from left to right: evidence for, not known, evidence against.
     """
     asked = result.question + (f"   given   {result.given}" if result.given else "")
     lines = [asked, ""]
+    if often is not None:
+        lines += [*probability(often), "", "  what the rules say, without the prior", ""]
     for name in ("belief", "plausibility", "conflict"):
         value, (low, high) = getattr(result, name), getattr(result.bounds, name)
         known = "" if low == high else f"   between {low:.4f} and {high:.4f}"
@@ -58,6 +61,24 @@ def best(found: Best, reasoner: Reasoner) -> str:
     if found.open:
         lines += ["", "  (in brackets: another value alone would do as well)"]
     return "\n".join([*lines, "", f"  degree {found.degree:.4g}; {'exact' if found.exact else 'perhaps not the best'}"])
+
+
+def probability(found: Probability | str) -> list[str]:
+    """How often, and what the tables leave open of it.
+
+    >>> print(*probability(Probability("x", None, 0.25, 0.0, True, (0.1, 0.5), "listed")), sep="\\n")
+      probability  0.2500
+      open         0.1000 to 0.5000   what columns never seen together leave open
+    """
+    if isinstance(found, str):
+        return [f"  probability  not known: {found}"]
+    lines = [
+        f"  probability  {found.value:.4f}" + ("" if found.exact else f" ± {found.error:.4f}   (95%, {found.method})")
+    ]
+    if found.open is not None:
+        why = found.note or "what columns never seen together leave open"
+        lines.append(f"  open         {found.open[0]:.4f} to {found.open[1]:.4f}   {why}")
+    return lines
 
 
 def bar(belief: tuple[float, float], plausibility: tuple[float, float]) -> str:

@@ -1,1 +1,1 @@
-"""Likelihood and sampling of rules combined with a prior."""
+"""Likelihood, probability and sampling of rules combined with a prior."""

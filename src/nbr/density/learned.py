@@ -11,6 +11,7 @@ from nbr import registry
 from nbr.density import saved
 from nbr.density.likelihood import score
 from nbr.density.sampling import draw
+from nbr.density.stacked import Stacked
 from nbr.errors import NbrError
 from nbr.priors import Allowed, Prior, uniform
 from nbr.rules.knowledge import Knowledge
@@ -18,7 +19,7 @@ from nbr.tables import Table
 
 
 @registry.kind("prior", "learned")
-class Learned(Prior):
+class Learned(Stacked):
     """What rules and their prior generate: train with it, and only what they do not know is learned."""
 
     def __init__(self, knowledge: Knowledge, prior: Prior | None = None) -> None:

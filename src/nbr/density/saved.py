@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nbr import registry
+from nbr.density.written import written
 from nbr.priors import Prior
 from nbr.rules.knowledge import Knowledge
 
@@ -22,5 +23,7 @@ def read(model: Mapping[str, Any], parts: registry.Parts) -> tuple[Knowledge, Pr
     knowledge = Knowledge.from_spec(model, parts)
     if "prior" not in model:
         return knowledge, None
+    if not isinstance(model["variables"], list):  # by hand
+        return knowledge, written(knowledge.world, model["prior"])
     kind = registry.find("prior", model["prior"]["prior"])
     return knowledge, kind.from_spec(model["prior"], parts.below("prior", world=knowledge.world))

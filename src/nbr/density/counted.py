@@ -1,0 +1,152 @@
+"""P(Q | C) by counting: sums of P_0 P_keep over points that are never listed.
+
+With a selector for each rule, true with probability b_i, and the rule required where its selector is true, a point
+that violates rules has them all switched off with probability product of (1 - b_i): its P_keep, where rules are crisp.
+Variables are weighed by an independent prior, so that one weighted count over everything is the sum wanted. A fuzzy
+rule is a statement at each level t of grade, and P_keep the sum over levels of (t_j - t_(j-1)) times that of the
+statements.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+from nbr.density.conditions import pieces, spots
+from nbr.density.stacked import Density
+from nbr.inference import ganak
+from nbr.inference.formula import Clause
+from nbr.language import Expression
+from nbr.points.cells import cells
+from nbr.priors import Independent
+from nbr.rules import Rule
+from nbr.sources.encoding import Encoder
+from nbr.world import Real, World
+
+CLOSE = 1e-9  # of the range of a number: the same edge
+LEVELS = 16  # of grade, up to which they are counted one by one
+
+
+def counted(
+    density: Density, question: Expression, condition: Expression | None, deadline: float
+) -> tuple[float, float] | None:
+    """The sums of P_0 P_keep over Q and C, and over C; None where that cannot be counted, or not in time."""
+    levels = _levels(density)
+    if levels is None or not isinstance(density.prior, Independent) or not ganak.available():
+        return None
+    both, whole, before = 0.0, 0.0, 0.0
+    for level in levels:
+        found = _sums(density, density.prior, question, condition, level, deadline)
+        if found is None:
+            return None
+        both, whole, before = both + (level - before) * found[0], whole + (level - before) * found[1], level
+    return both, whole
+
+
+def _levels(density: Density) -> list[float] | None:
+    """The levels of grade, ascending; None if rules are no statements, or fuzzy ones of several bodies multiply."""
+    found = {1.0}
+    for rule in _rules(density):
+        levels = rule.levels()
+        if levels is None:
+            return None
+        found.update(levels)
+    coded = any(body.codec is not None for body in density.bodies)
+    mixed = len(found) > 1 and sum(bool(body.rules) for body in density.bodies) > 1
+    return None if coded or mixed or len(found) > LEVELS else sorted(found)
+
+
+def _rules(density: Density) -> Iterable[Rule]:
+    return (rule for body in density.bodies for rule in body.rules)
+
+
+def _sums(
+    density: Density,
+    prior: Independent,
+    question: Expression,
+    condition: Expression | None,
+    level: float,
+    deadline: float,
+) -> tuple[float, float] | None:
+    said = [(rule.degree, rule.at_least(level)) for rule in _rules(density) if rule.degree > 0]
+    rules = [(belief, statement) for belief, statement in said if statement is not None]
+    if len(rules) < len(said):
+        return None
+    statements = [question, *([] if condition is None else [condition]), *(statement for _, statement in rules)]
+    encoder = Encoder(density.world, statements)
+    weights: list[tuple[int, float]] = []
+    if condition is not None:
+        encoder.require(condition)
+    for belief, statement in rules:
+        if belief == 1:
+            encoder.require(statement)
+            continue
+        selector = encoder.fresh()
+        encoder.require(statement, unless=-selector)
+        weights.append((selector, belief))
+    asked = encoder.literal(question)
+    for name in density.world.names:
+        _weigh(encoder, name, _masses(prior, encoder, name, statements), weights)
+    clauses: list[Clause] = list(encoder.clauses)
+    spare = encoder.count + 1  # so that something is weighed where there are no rules
+    values = []
+    for extra in ([(asked,)], []):
+        value = ganak.count([*clauses, *extra], spare, [*weights, (spare, 0.5)], None, deadline)
+        if value is None:
+            return None
+        values.append(max(value, 0.0))
+    return values[0], values[1]
+
+
+def _masses(prior: Independent, encoder: Encoder, name: str, statements: list[Expression]) -> list[float]:
+    """The probability of each class of values that statements tell apart."""
+    member = torch.tensor(encoder.members(name))
+    values, classes = spots(prior.world, name, statements), member
+    if real := isinstance(prior.world.variables[name], Real):
+        classes = _spot_classes(prior, name, statements, values, member)
+    found = []
+    for number in range(int(member.max()) + 1):
+        mine = classes == number
+        found.append(math.exp(prior.log_mass({name: pieces(values, mine) if real else mine})))
+    return [mass / math.fsum(found) for mass in found]
+
+
+def _spot_classes(
+    prior: Independent, name: str, statements: list[Expression], values: Tensor, member: Tensor
+) -> Tensor:
+    """The class of each edge and middle of a real; -1 where a real with a step has no value."""
+    cuts = {cut for statement in statements for cut in statement.cuts(prior.world).get(name, ())}
+    small = World({name: prior.world.variables[name]})
+    centres = cells(small, {name: cuts}, (), 1).centres[0].sort().values
+    edges = values[::2].contiguous()
+    right = torch.searchsorted(edges, centres - CLOSE * (edges[-1] - edges[0]))  # the first edge not below
+    at = torch.where((edges[right] - centres).abs() <= CLOSE * (edges[-1] - edges[0]), 2 * right, 2 * right - 1)
+    return torch.full((len(values),), -1).index_put((at,), member)
+
+
+def _weigh(encoder: Encoder, name: str, masses: list[float], weights: list[tuple[int, float]]) -> None:
+    """Weigh a variable: a stick is broken class by class, each break a number of its own with a probability."""
+    classes = encoder.classes(name)
+    if len(classes) == 1:
+        return
+    left = 1.0
+    breaks: list[int] = []
+    for literal, mass in zip(classes[:-1], masses[:-1], strict=True):
+        share = mass / left if left > 0 else 0.0
+        here = literal if len(classes) == 2 else encoder.fresh()
+        if len(classes) > 2:
+            for earlier in breaks:
+                encoder.add((-literal, -earlier))
+            encoder.add((-literal, here))
+        if 0 < share < 1:
+            weights.append((abs(here), share if here > 0 else 1 - share))
+        else:
+            encoder.add((here if share >= 1 else -here,))
+        breaks.append(here)
+        left = max(0.0, left - mass)
+    if len(classes) > 2:
+        for earlier in breaks:
+            encoder.add((-classes[-1], -earlier))

@@ -1,0 +1,138 @@
+"""How often: P(Q | C) of rules and a prior, exactly where points can be listed or counted, else by draws."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from nbr.density.counted import counted
+from nbr.density.draws import Draws
+from nbr.density.estimate import Found, drawn, split
+from nbr.density.left_open import left_open
+from nbr.density.stacked import Density
+from nbr.density.weighted import listed
+from nbr.errors import NbrError
+from nbr.language import Expression, parse
+
+COUNTED = 0.4  # of the time, for a counter
+ASKED = 0.7  # of the time, before what stays open
+
+View = Sequence[str]
+Words = str | Expression
+
+
+@dataclass(frozen=True)
+class Probability:
+    """How often the question holds where the condition does, in the distribution of prior and rules.
+
+    `error` is half the width of a 95% interval, 0 where the value is exact. `open` is the range over all
+    distributions that agree with the model wherever columns were seen together; None where nothing is known of that.
+    """
+
+    question: str
+    given: str | None
+    value: float
+    error: float
+    exact: bool
+    open: tuple[float, float] | None
+    method: str
+    note: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "value": self.value,
+            "error": self.error,
+            "exact": self.exact,
+            "open": None if self.open is None else list(self.open),
+            "method": self.method,
+            "note": self.note,
+        }
+
+    def __str__(self) -> str:
+        asked = self.question + (f" | {self.given}" if self.given else "")
+        how = f"{self.value:.4f}" + (" (exact)" if self.exact else f" ± {self.error:.4f} (95%)")
+        left = "" if self.open is None else f", open [{self.open[0]:.4f}, {self.open[1]:.4f}]"
+        return f"{asked}: {how}{left}"
+
+
+def probability(
+    density: Density,
+    question: Words,
+    given: Words | None,
+    *,
+    views: Sequence[View] | None = None,
+    budget: float = 10.0,
+    seed: int = 0,
+) -> Probability:
+    """P(Q | C) under P_0 P_keep, and the range that columns never seen together leave open."""
+    start = time.monotonic()
+    if not isinstance(budget, int | float) or not budget > 0:
+        raise NbrError(f"the budget is a number of seconds above 0, not {budget}")
+    if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
+        raise NbrError(f"the seed is a whole number from 0 to 2^63, not {seed}")
+    asked = _statement(question, density, "question")
+    condition = None if given is None else _statement(given, density, "condition")
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        found = _value(density, asked, condition, start, ASKED * budget if views else budget, generator)
+        left = left_open(density, views or (), asked, condition, found.value, start + budget, generator)
+    return Probability(
+        question=str(question),
+        given=None if given is None else str(given),
+        value=found.value,
+        error=found.error,
+        exact=found.error == 0.0,
+        open=left.range,
+        method=found.method,
+        note=left.note,
+    )
+
+
+def _statement(words: Words, density: Density, what: str) -> Expression:
+    try:
+        if not isinstance(words, str | Expression):
+            raise NbrError("a probability is of a statement in the query language, not of a fuzzy set")
+        found = parse(words) if isinstance(words, str) else words
+        found.check(density.world)
+    except NbrError as error:
+        raise NbrError(f"{what}: {error}") from None
+    return found
+
+
+def _value(
+    density: Density,
+    question: Expression,
+    condition: Expression | None,
+    start: float,
+    budget: float,
+    generator: torch.Generator,
+) -> Found:
+    names = question.names() | (frozenset() if condition is None else condition.names())
+    points = listed(density, names)
+    if points is not None:
+        rows, weights = points
+        if condition is not None:
+            weights = weights.masked_fill(~condition.holds(density.world, rows), -torch.inf)
+        whole = weights.logsumexp(0)
+        if whole == -torch.inf:
+            raise nothing(condition)
+        yes = weights.masked_fill(~question.holds(density.world, rows), -torch.inf).logsumexp(0)
+        return Found(min(1.0, float((yes - whole).exp())), 0.0, "listed")
+    sums = counted(density, question, condition, start + COUNTED * budget)
+    if sums is not None:
+        if sums[1] <= 0:
+            raise nothing(condition)
+        return Found(min(1.0, sums[0] / sums[1]), 0.0, "counted")
+    draws = Draws.of(density, condition)  # says where the prior rules out the condition
+    found = split(draws, question, condition, start + budget, generator)
+    return found or drawn(draws, question, condition, start + budget, generator)
+
+
+def nothing(condition: Expression | None) -> NbrError:
+    """The error for a condition that has no probability."""
+    if condition is None:
+        return NbrError("there is no probability: no point that the prior allows agrees with the rules")
+    return NbrError("the condition has probability 0 under the prior and the rules")

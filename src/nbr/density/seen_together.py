@@ -1,0 +1,31 @@
+"""Which columns some rows showed together: the sets that a model was learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nbr.errors import NbrError
+from nbr.world import World
+
+Views = tuple[tuple[str, ...], ...]
+
+
+def checked(world: World, views: Iterable[Iterable[str]]) -> Views:
+    """Sets of names of the world; those within others are left out.
+
+    >>> checked(World.bits(3), [["x0", "x1"], ["x1"], ["x1", "x2"]])
+    (('x0', 'x1'), ('x1', 'x2'))
+    """
+    given = list(views)
+    if any(isinstance(view, str) or not all(isinstance(name, str) for name in view) for view in given):
+        raise NbrError("views= is a list of lists of column names")
+    sets = list(dict.fromkeys(frozenset(view) for view in given))
+    for name in sorted(frozenset().union(*sets)):
+        world.column(name)
+    largest = [each for each in sets if each and not any(each < other for other in sets)]
+    return tuple(tuple(name for name in world.names if name in each) for each in largest)
+
+
+def combined(one: Views | None, other: Views | None) -> Views | None:
+    """What two models saw together; not known if one does not say."""
+    return None if one is None or other is None else (*one, *other)

@@ -1,0 +1,33 @@
+"""Points with weights that stand for a whole distribution: all points that matter, where they can be listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from torch import Tensor
+
+from nbr.density.draws import spread
+from nbr.density.stacked import Density
+from nbr.priors import Empirical
+
+LISTED = 1 << 20
+HOLED = 1 << 16  # rows with holes, which a prior sums over
+
+
+def listed(density: Density, names: Iterable[str]) -> tuple[Tensor, Tensor] | None:
+    """Points and log weights P_0 P_keep over all combinations of what is asked of and what rules read.
+
+    Other variables are summed over by the prior, and stand as 0. None where there are too many, or no score.
+    """
+    world, prior = density.world, density.prior
+    if isinstance(prior, Empirical):
+        return prior.points, prior.weights.log() + density.log_keep(prior.points)
+    needed = [name for name in world.names if name in density.reads | set(names)]
+    if prior.log_mass({}) is None:  # it knows nothing of holes
+        needed = list(world.names)
+    rows = spread(world, needed, LISTED if len(needed) == len(world) else HOLED)
+    scores = None if rows is None else prior.log_prob(rows)
+    if rows is None or scores is None:
+        return None
+    points = rows.nan_to_num()
+    return points, scores + density.log_keep(points)
