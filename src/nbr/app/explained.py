@@ -23,7 +23,7 @@ def text(found: Explanation) -> str:
         lines += ["", "  without rule                                     the answer would be"]
         for effect in found.effects[:SHOWN]:
             without = effect.without
-            sure = "" if without.exact or found.answer.exact is False else "   (bounds)"
+            sure = "" if effect.computed(found.answer) else "   (not computed in time: bounds)"
             said = _short(effect.text, 36)
             numbers = f"[{without.belief:.4f}, {without.plausibility:.4f}], conflict {without.conflict:.4f}"
             lines.append(f"  {effect.rule:>4}  {effect.belief:.2f}  {said:<36} {numbers}{sure}")
@@ -42,7 +42,7 @@ def text(found: Explanation) -> str:
 
 def draw(found: Explanation, path: Path) -> None:
     """The interval of the answer above those without each rule."""
-    shown = found.effects[:12]
+    shown = [each for each in found.effects if each.computed(found.answer)][:12]
     given = f"   given   {found.answer.given}" if found.answer.given else ""
     rows = [("the answer", found.answer), *((f"without {e.rule}: {_short(e.text, 40)}", e.without) for e in shown)]
     draw_answers(rows, path, found.answer.question + given)

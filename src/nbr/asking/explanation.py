@@ -19,6 +19,10 @@ class Effect:
     belief: float
     without: Answer
 
+    def computed(self, answer: Answer) -> bool:
+        """Whether the answer without the rule is known about as well as the answer itself."""
+        return self.without.uncomputed <= answer.uncomputed + 1e-3
+
     def change(self, answer: Answer) -> float:
         """How far the interval moves when the rule goes."""
         return max(abs(self.without.belief - answer.belief), abs(self.without.plausibility - answer.plausibility))
@@ -65,9 +69,9 @@ class Explanation:
 
     @property
     def effects(self) -> list[Effect]:
-        """The rules that change the answer, those with the largest effect first."""
+        """The rules that change the answer, those with the largest effect first; then those not computed in time."""
         moved = [each for each in self.rules if each.change(self.answer) > 1e-9]
-        return sorted(moved, key=lambda each: -each.change(self.answer))
+        return sorted(moved, key=lambda each: (not each.computed(self.answer), -each.change(self.answer)))
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -99,7 +103,7 @@ class Explanation:
             said.append(f"No, hardly: {asked} is plausible only to {answer.plausibility:.2f}.")
         else:
             said.append(f"Not known: nothing supports {asked} to more than {answer.belief:.2f}.")
-        said += [self._effect(each) for each in self.effects[:2]]
+        said += [self._effect(each) for each in self.effects if each.computed(answer)][:2]
         if self.conflicts and answer.conflict > 1e-9:
             rules = self.conflicts[0]
             who = f"{'Rule' if len(rules) == 1 else 'Rules'} {_listed(rules)}"
