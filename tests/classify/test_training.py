@@ -17,12 +17,9 @@ from nbr.classify.recipe import Recipe, Sample
 from nbr.classify.rules import NonexpansiveRules, ScoredRules
 from nbr.inference.batch import Groups
 from nbr.lipschitz import Dense, Fixed, dense
+from nbr.training import silent
 
 SMALL = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 12, "batch_size": 64, "random_state": 0}
-
-
-def quiet(stage: str, done: int, of: int) -> None:
-    pass
 
 
 def kinds(count: int = 200, seed: int = 0, spread: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
@@ -131,7 +128,7 @@ def test_training_for_a_distance_gives_one(kind: type) -> None:
 def test_scales_and_reaches_allow_for_a_shift() -> None:
     """Where the examples are less than the shift apart, a rule must not be steep."""
     data = sample()
-    networks = experts(data, recipe(), quiet)
+    networks = experts(data, recipe(), silent)
     for gamma in (0.0, 9.0):  # scales of networks; of memories
         plain, moved = (memorise(data, networks, recipe(shift=shift, gamma=gamma))[0] for shift in (0.0, 3.0))
         start = 4 if gamma else 0
@@ -155,7 +152,7 @@ def test_beliefs_are_learned_on_examples_moved_until_they_are_barely_right(monke
         return told
 
     monkeypatch.setattr(beliefs, "STEPS", 1)
-    push(scores, labels, signs, [weight], margin, recipe(epsilon=2.0, omega=0.5), quiet)
+    push(scores, labels, signs, [weight], margin, recipe(epsilon=2.0, omega=0.5), silent)
     barely = [margins for margins in seen_margins if float(margins.max()) < 0.05]
     assert len(seen_margins) == 2
     assert len(barely) == 1  # the other is as it is
@@ -163,7 +160,7 @@ def test_beliefs_are_learned_on_examples_moved_until_they_are_barely_right(monke
 
 def test_what_no_network_takes_is_memorised() -> None:
     data = sample()
-    networks = experts(data, recipe(), quiet)
+    networks = experts(data, recipe(), silent)
     scores = Fixed(networks)(data.points)
     own = torch.where(data.labels == 0, scores[:, :2].amax(dim=1), scores[:, 2:].amax(dim=1))
     for gamma in (0.0, 1.0, 9.0):
@@ -181,7 +178,7 @@ def test_what_no_network_takes_is_memorised() -> None:
 
 def test_an_example_is_not_shown_its_own_memory() -> None:
     data = sample()
-    rules, memory = memorise(data, experts(data, recipe(), quiet), recipe(gamma=1.5))
+    rules, memory = memorise(data, experts(data, recipe(), silent), recipe(gamma=1.5))
     shown, plain = seen(data, rules, memory), rules.scores(data.points).float()
     held = memory >= 0
     assert 0 < int(held.sum()) < len(held)
@@ -236,7 +233,7 @@ def test_a_rule_that_knows_a_share_of_its_label_says_little_against_it() -> None
     odds = np.log(1 - 0.8 + 0.8 * expected) - np.log(1 - 0.8 + 0.8 * (1 - expected))
     np.testing.assert_allclose(rule.weights(scores)[:, 0], odds)
     data = sample()
-    networks = experts(data, recipe(), quiet)
+    networks = experts(data, recipe(), silent)
     rules, memory = memorise(data, networks, recipe(gamma=1.5))
     every = Fixed(networks)(data.points)
     for label in (0, 1):

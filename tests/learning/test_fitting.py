@@ -343,6 +343,7 @@ def test_a_column_of_one_label_or_none_is_kept() -> None:
         model = nbr.fit(tables.Table(world, codes), prior=prior, rules=1, steps=200)
         assert model.ask("b", given="a").belief > 0.7
         assert model.ask("only=this").belief == 1
+        assert not any(name in rule.inputs for rule in model.rules for name in ("unseen", "t"))
         assert model.ask("unseen=x").ignorance == pytest.approx(1)
         assert set(model.sample(10, seed=0)["only"]) == {"this"}
     listed = nbr.World({name: variable for name, variable in world.variables.items() if name != "t"})

@@ -183,7 +183,8 @@ def _inputs(data: Table, inputs: Sequence[Sequence[str]] | None) -> list[tuple[s
             for name in names:
                 data.world.column(name)
         return [tuple(names) for names in inputs]
-    views = data.views()
+    seen = dict(zip(data.world.names, (~data.codes.isnan()).any(dim=0).tolist(), strict=True))
+    views = [view for view in data.views() if any(seen[name] for name in view)]  # no rule on what no row shows
     if not views:
         raise NbrError("every cell of the table is empty: there is nothing to learn from")
     return views
