@@ -75,7 +75,9 @@ def probability(found: Probability | str) -> list[str]:
     lines = [
         f"  probability  {found.value:.4f}" + ("" if found.exact else f" ± {found.error:.4f}   (95%, {found.method})")
     ]
-    if found.open is not None:
+    if found.open is not None and found.open[1] - found.open[0] < 1e-9:
+        lines.append("  open         nothing: the columns were seen together")
+    elif found.open is not None:
         why = found.note or "what columns never seen together leave open"
         lines.append(f"  open         {found.open[0]:.4f} to {found.open[1]:.4f}   {why}")
     return lines
