@@ -172,3 +172,19 @@ def test_a_label_unseen_in_training(tmp_path) -> None:
     (tmp_path / "t.csv").write_text("c\nu\nw\n")
     scored = json.loads(nbr("score", "m.toml", "t.csv", "--json", cwd=tmp_path).stdout)
     assert scored["mean_log_likelihood"] == pytest.approx((math.log(0.5) + math.log(1e-3)) / 2)
+
+
+def test_what_a_user_says_of_columns(tmp_path) -> None:
+    rows = [f"p{i};{i % 3};{'none' if i % 5 == 0 else i / 2}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["who;group;level", *rows]))
+    said = ("--column", "group=choice", "--column", "level=real:0:100", "--drop", "who", "--na", "none", "--sep", ";")
+    fitted = nbr("fit", "t.csv", "-o", "m.nbr", "--valid", "t.csv", "--steps", "5", "--rules", "1", *said, cwd=tmp_path)
+    assert fitted.returncode == 0, fitted.stderr
+    variables = json.loads(nbr("show", "m.nbr", "--json", cwd=tmp_path).stdout)["variables"]
+    assert variables == {"group": ["0", "1", "2"], "level": {"from": 0.0, "to": 100.0}}
+    refused(nbr("fit", "t.csv", "-o", "m.nbr", "--column", "level", cwd=tmp_path), "name=kind")
+
+
+def test_an_infinite_number_is_no_label(tmp_path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n0,inf\n1,2\n")
+    refused(nbr("fit", "t.csv", "-o", "m.nbr", cwd=tmp_path), "row 3, column 'b': 'inf' is not a number")

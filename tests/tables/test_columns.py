@@ -77,7 +77,7 @@ def test_what_is_said_otherwise() -> None:
         age=Real(0, 120), sex=Real(1, 2, step=1), x=Real(1, 3), when=Choice("1/2/2021", "a")
     )
     assert math.isnan(table.codes[1, 2])
-    with pytest.raises(nbr.NbrError, match="'x'.*'low' is not a real; .*say na=\\['low'\\]"):
+    with pytest.raises(nbr.NbrError, match="'x'.*'low' is not a real; .*say --na 'low'"):
         tables.read(frame, columns={"x": "real"})
     with pytest.raises(nbr.NbrError, match="'number' is not a kind; write one of bit, choice, real"):
         tables.read(frame, columns={"x": "number"})

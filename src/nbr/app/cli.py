@@ -126,6 +126,10 @@ def fit(
     valid: Annotated[Path | None, typer.Option(help="A table to choose by; else a tenth of the rows.")] = None,
     rules: Annotated[str, typer.Option(help="How many rules each set of columns gets, or auto.")] = "auto",
     prior: Annotated[str, typer.Option(help="Beside the rules: auto, uniform, marginals, or a .nbr.")] = "auto",
+    column: Annotated[list[str] | None, typer.Option(help="What a column is, as in age=real:0:120.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
+    na: Annotated[list[str] | None, typer.Option(help="A text that means that nothing was observed.")] = None,
+    sep: Annotated[str | None, typer.Option(help="What separates the columns of a CSV file.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps at the most.")] = None,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
     as_json: Json = False,
@@ -133,7 +137,8 @@ def fit(
     """Learn rules from tables; an empty cell was not observed. A run that was stopped goes on where it was."""
     from nbr.app import learn
 
-    report = learn.fit(table, output, valid, rules, prior, steps, seed)
+    reading = learn.Reading(column or [], drop or [], na or [], sep)
+    report = learn.fit(table, output, valid, rules, prior, steps, seed, reading)
     typer.echo(json.dumps(report) if as_json else learn.shown(report))
 
 

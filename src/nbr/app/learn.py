@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from nbr import tables
@@ -18,19 +19,50 @@ from nbr.storage.locks import hold
 Report = dict[str, object]
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a user says of tables: kinds of columns as name=kind, columns to leave out, texts for holes, a separator."""
+
+    columns: list[str]
+    drop: list[str]
+    na: list[str]
+    sep: str | None
+
+    def read(self, paths: list[Path]) -> tables.Table:
+        kinds = {}
+        for words in self.columns:
+            name, sign, kind = words.rpartition("=")
+            if not (name and sign and kind):
+                raise NbrError(f"--column {words!r} is not of the form name=kind, such as age=real:0:120")
+            kinds[name] = kind
+        return tables.read(list(paths), columns=kinds, drop=self.drop, na=self.na, sep=self.sep)
+
+    def again(self, path: Path, like: tables.Table) -> tables.Table:
+        """Another table of the same columns."""
+        return tables.read(path, like.world, na=self.na, sep=self.sep)
+
+
 def fit(
-    paths: list[Path], output: Path, valid: Path | None, rules: str, prior: str, steps: int | None, seed: int
+    paths: list[Path],
+    output: Path,
+    valid: Path | None,
+    rules: str,
+    prior: str,
+    steps: int | None,
+    seed: int,
+    reading: Reading,
 ) -> Report:
     if output.suffix.lower() != ".nbr":
         raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
     with hold(output):
-        return _fit(paths, output, valid, rules, prior, steps, seed)
+        data = reading.read(paths)
+        chosen_by = None if valid is None else reading.again(valid, data)
+        return _fit(data, output, chosen_by, rules, prior, steps, seed)
 
 
 def _fit(
-    paths: list[Path], output: Path, valid: Path | None, rules: str, prior: str, steps: int | None, seed: int
+    data: tables.Table, output: Path, valid: tables.Table | None, rules: str, prior: str, steps: int | None, seed: int
 ) -> Report:
-    data = tables.read(list(paths))
     variables = {name: variable.spec for name, variable in data.world.variables.items()}
     _say(f"{len(data):,} rows of {len(variables)} columns: {_kinds(variables)}")
     for note in data.notes:

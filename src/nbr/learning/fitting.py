@@ -174,7 +174,7 @@ def _measured(end: End) -> HeldOut | None:
     mean, error, rows = end.measured.score(end.part)
     which = "that choices were made by" if end.part == "valid" else "that no choice was made by"
     twin = "" if end.measured is end.delivered else ", by the same training without them"
-    return HeldOut(mean, error, rows, f"{rows:,} rows {which}{twin}")
+    return HeldOut(mean, error, rows, f"{rows:,} row{'' if rows == 1 else 's'} {which}{twin}")
 
 
 def _inputs(data: Table, inputs: Sequence[Sequence[str]] | None) -> list[tuple[str, ...]]:

@@ -48,7 +48,8 @@ def infer(name: str, cells: Counter[str], rows: int) -> Kind:
     if dated is not None:
         return _real(dated[0].values(), dated[1], f"{dated[1]}s, as numbers")
     numbers = {value: found for value in values if (found := texts.number(value)) is not None}
-    if len(numbers) > len(values) - len(numbers):
+    words = [value for value in values if value not in numbers and not texts.infinite(value)]
+    if len(numbers) > len(words):
         wrong = tuple(value for value in values if value not in numbers)
         return _number(name, numbers, cells, rows) if not wrong else Kind(None, wrong=wrong)
     return _labels(name, cells)

@@ -103,7 +103,8 @@ def _places(found: list[Any], name: str, cell: str, said: object) -> list[str]:
     each, row = next((each, column.tolist().index(cell)) for each, column in found if cell in column.tolist())
     what = said if said is not None else "number"
     what = f"{str(what).partition(':')[0]}"
-    help = f"leave it empty where nothing was observed, say na=[{cell!r}], or columns={{{name!r}: 'choice'}}"
+    said = f"--na {cell!r} or --column {name!r}=choice (in Python na=, columns=)"
+    help = f"leave it empty where nothing was observed, or say {said}"
     return [f"{each.place(row, name)}: {cell!r} is not a {what}; {help}"]
 
 

@@ -45,6 +45,18 @@ def number(cell: str) -> float | None:
     return found if math.isfinite(found) else None
 
 
+def infinite(cell: str) -> bool:
+    """Whether a cell spells a number that is not finite, which is no label either.
+
+    >>> infinite("inf"), infinite("-Infinity"), infinite("info")
+    (True, True, False)
+    """
+    try:
+        return math.isinf(float(cell))
+    except ValueError:
+        return False
+
+
 def truth(cell: str) -> float | None:
     return TRUTH.get(cell.lower())
 
