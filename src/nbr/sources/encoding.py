@@ -57,6 +57,10 @@ class Encoder(Numbers):
         column = self._columns[name]
         return [column.among([number]) for number in range(column.classes)]
 
+    def members(self, name: str) -> list[int]:
+        """The class that each value of a variable belongs to."""
+        return self._columns[name].member
+
     def point(self, true: set[int]) -> Tensor:
         """A point of the world at which the numbers given are true and all others are not."""
         return torch.tensor([self._columns[name].value(true) for name in self.world.names], dtype=torch.float64)
