@@ -103,6 +103,30 @@ def test_no_module_stands_on_itself(graph: dict[str, set[str]]) -> None:
         visit(name, ())
 
 
+def drawing(graph: dict[str, set[str]]) -> str:
+    """The rooms and what each stands on, without what follows from others, for CONTRIBUTING."""
+    below: dict[str, set[str]] = {each: set() for each in LEVEL}
+    for name, others in graph.items():
+        below[room(name)] |= {room(other) for other in others} - {room(name)}
+    reached: dict[str, set[str]] = {}
+    for each in LEVEL:  # from the ground up
+        reached[each] = below[each] | {far for near in below[each] for far in reached[near]}
+    lines = []
+    for each in reversed(LEVEL):
+        needed = sorted(
+            (near for near in below[each] if not any(near in reached[other] for other in below[each] - {near})),
+            key=lambda near: (-LEVEL[near], near),
+        )
+        lines += [f"  {each} --> {' & '.join(needed)}"] if needed else []
+    return "\n".join(["```mermaid", "graph TD", *lines, "```"])
+
+
+def test_contributing_shows_the_graph(graph: dict[str, set[str]]) -> None:
+    wanted = drawing(graph)
+    shown = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert wanted in shown, f"the house has changed; in CONTRIBUTING.md it is now:\n{wanted}"
+
+
 def test_no_file_is_long() -> None:
     long = {name: lines for name, path in modules().items() if (lines := len(path.read_text().splitlines())) > 300}
     assert long == {}

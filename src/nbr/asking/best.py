@@ -7,7 +7,6 @@ weights -log(1 - b).
 
 from __future__ import annotations
 
-import contextlib
 import math
 import threading
 from dataclasses import dataclass
@@ -16,23 +15,23 @@ import torch
 from torch import Tensor
 
 from nbr.asking import question as asking
-from nbr.asking.by_statements import SOLVER, unfit
+from nbr.asking.by_statements import SOLVER
 from nbr.asking.components import is_crisp
+from nbr.asking.points import greedy
 from nbr.asking.question import Proposition, Settings
 from nbr.errors import NbrError
 from nbr.inference import Limits, sat
 from nbr.inference.formula import Formula
 from nbr.inference.point import keep
 from nbr.language import Expression
-from nbr.language.expressions import Constant, conjuncts
+from nbr.language.expressions import Constant
 from nbr.points.cells import cells
 from nbr.rules import Rule
 from nbr.rules.knowledge import Knowledge
-from nbr.sources.listing import Listing, Set
-from nbr.sources.statements import Statements
+from nbr.sources import Listing, Statements
+from nbr.sources.source import Set
 from nbr.world import World
 
-GRID = 32
 LISTED = 0.5  # seconds of listing that are not worth a solver
 PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
 ROUNDING = 1e-9
@@ -67,8 +66,8 @@ def most_plausible(knowledge: Knowledge, given: Proposition | None, settings: Se
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     condition = None if given is None else asking.as_set(given, knowledge.world, "condition")
     with torch.no_grad():
-        listing = Listing.of(knowledge, Constant(True), condition, GRID)
-        statements = all(map(is_crisp, knowledge.rules)) and unfit(knowledge, condition) is None
+        listing = Listing.of(knowledge, Constant(True), condition)
+        statements = all(map(is_crisp, knowledge.rules)) and Statements.unfit(knowledge, condition) is None
         if statements and listing.seconds > LISTED and sat.available():
             assert condition is None or isinstance(condition, Expression)
             point, exact = _by_solver(knowledge, condition, limits)
@@ -92,7 +91,7 @@ def most_plausible(knowledge: Knowledge, given: Proposition | None, settings: Se
 
 
 def _by_listing(listing: Listing, world: World, limits: Limits) -> tuple[Tensor | None, bool]:
-    rows = listing.rows(limits, limits.seed)
+    rows = listing.rows(limits)
     beliefs = listing.knowledge.beliefs.detach()
     if isinstance(listing.condition, Rule):
         beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
@@ -126,13 +125,13 @@ def _anywhere(world: World) -> Tensor:
 
 
 def _by_solver(knowledge: Knowledge, condition: Expression | None, limits: Limits) -> tuple[Tensor | None, bool]:
-    statements = Statements(knowledge, Constant(True), [] if condition is None else list(conjuncts(condition)))
+    statements = Statements.of(knowledge, Constant(True), condition)
     formula, encoder = statements.encoded(1.0)
     true = _by_maxsat(formula, limits.share(0.8))
-    exact = true is not None
-    if true is None:
-        true = _greedily(formula, limits)
-    return (None if true is None else encoder.point(true)), exact
+    if true is not None:
+        return encoder.point(true), True
+    found = greedy(statements, "all", 1.0, limits)
+    return (None if found is None else torch.tensor(list(found.values()), dtype=torch.float64)), False
 
 
 def _by_maxsat(formula: Formula, limits: Limits) -> set[int] | None:
@@ -154,25 +153,6 @@ def _by_maxsat(formula: Formula, limits: Limits) -> set[int] | None:
         model = solver.compute(expect_interrupt=True)
         timer.cancel()
     return None if model is None else {literal for literal in model if literal > 0}
-
-
-def _greedily(formula: Formula, limits: Limits) -> set[int] | None:
-    """A good model: rule after rule is taken in, the firmest first, if it can hold beside those before it."""
-    deciding = sat.Deciding(formula)
-    try:
-        if not deciding.grows(set(), "all", limits.deadline):
-            return None
-        order = sorted(range(deciding.rules), key=lambda rule: -float(formula.beliefs[rule]))
-        held: set[int] = set()
-        with contextlib.suppress(sat.OutOfTime):
-            for rule in order:
-                held = held if not deciding.grows(held | {rule}, "all", limits.deadline) else held | {rule}
-        deciding.grows(held, "all", math.inf)  # known to hold together
-        return {literal for literal in deciding.solver.get_model() if literal > 0}
-    except sat.OutOfTime:
-        return None
-    finally:
-        deciding.close()
 
 
 def _open(knowledge: Knowledge, condition: Set | None, point: Tensor, degree: float) -> tuple[str, ...]:

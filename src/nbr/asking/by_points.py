@@ -14,11 +14,12 @@ from nbr.inference.reduce import distinct, front
 from nbr.language import Expression
 from nbr.rules import Rule
 from nbr.rules.knowledge import Knowledge
-from nbr.sources.listing import Listing, Set
+from nbr.sources.listing import COARSE, Listing
 from nbr.sources.rows import Rows
+from nbr.sources.source import Set
 
 PAIRS = 1 << 20  # grades of pairs of points held at a time
-COARSE, FINEST = 32, 1_000_000  # pieces of a grid
+FINEST = 1_000_000  # pieces of a grid
 
 
 def answer(
@@ -47,7 +48,14 @@ def answer(
 def _attempt(
     knowledge: Knowledge, proposition: Set, condition: Set | None, engine: str, grid: int, limits: Limits
 ) -> Outcome:
-    rows = Listing.of(knowledge, proposition, condition, grid).rows(limits, limits.seed)
+    rows = Listing.of(knowledge, proposition, condition, grid).rows(limits)
+    return from_rows(rows, knowledge, proposition, condition, engine, limits)
+
+
+def from_rows(
+    rows: Rows, knowledge: Knowledge, proposition: Set, condition: Set | None, engine: str, limits: Limits
+) -> Outcome:
+    """The answer that witnesses and covers give."""
     beliefs = knowledge.beliefs.detach()
     if isinstance(condition, Rule):  # a fuzzy condition is one more rule, always present
         beliefs = torch.cat([beliefs, beliefs.new_ones(1)])

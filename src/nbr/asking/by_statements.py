@@ -8,22 +8,12 @@ from dataclasses import replace
 from nbr.asking.outcome import Contradiction, Outcome, of_formula
 from nbr.inference import Limits, counting, drawn
 from nbr.language import Expression
-from nbr.language.expressions import conjuncts
 from nbr.rules.knowledge import Knowledge
-from nbr.sources.statements import Statements
+from nbr.sources import Source, Statements
 
 COUNTER = "counting needs pyganak: pip install 'nbr[solve]'"
 SOLVER = "drawing worlds needs python-sat: pip install 'nbr[solve]'"
 COUNTED = 0.5  # of the time, at most, for counting before worlds are drawn
-
-
-def unfit(knowledge: Knowledge, condition: object) -> str | None:
-    """Why a question cannot be answered this way, in words for a user."""
-    if knowledge.codec is not None:
-        return "rules on codes are no statements"
-    if condition is not None and not isinstance(condition, Expression):
-        return "the condition is fuzzy"
-    return Statements.unfit(knowledge.rules)
 
 
 def counted(
@@ -34,10 +24,14 @@ def counted(
     whole: float | None = None,
 ) -> Outcome | None:
     """By counting; None if not even one level could be counted in time. `whole` is E f_C, if that is known."""
-    statements = _statements(knowledge, proposition, condition)
-    estimate = counting.solve(statements.levels, statements.formula, limits, whole)
+    return from_formulas(Statements.of(knowledge, proposition, condition), limits, whole)
+
+
+def from_formulas(source: Source, limits: Limits, whole: float | None = None) -> Outcome | None:
+    """The same for any source that offers formulas."""
+    estimate = counting.solve(source.levels, source.formula, limits, whole)
     if float(estimate.high[2]) == 0:
-        _blame(statements)
+        _blame(source)
     if float(estimate.low[2]) == 0 and float(estimate.high[2]) == 1:
         return None
     return of_formula(estimate)
@@ -47,7 +41,7 @@ def from_draws(
     knowledge: Knowledge, proposition: Expression, condition: Expression | None, limits: Limits
 ) -> Outcome | None:
     """By worlds drawn at random; None where rules are fuzzy, since a solver decides one level at a time."""
-    statements = _statements(knowledge, proposition, condition)
+    statements = Statements.of(knowledge, proposition, condition)
     if len(statements.levels) > 1:
         return None
     estimate = drawn.solve(statements.formula(1.0), limits)
@@ -55,13 +49,9 @@ def from_draws(
     return of_formula(estimate, sure)
 
 
-def _statements(knowledge: Knowledge, proposition: Expression, condition: Expression | None) -> Statements:
-    return Statements(knowledge, proposition, [] if condition is None else list(conjuncts(condition)))
-
-
-def _blame(statements: Statements) -> None:
+def _blame(source: Source) -> None:
     """Raise an error that knows rules of belief 1 that leave no point, none of them without need."""
-    formula = statements.formula(statements.levels[0])
+    formula = source.formula(source.levels[0])
     certain = [rule for rule, belief in enumerate(formula.beliefs.tolist()) if belief == 1]
     deadline = time.monotonic() + 10.0
 

@@ -21,8 +21,8 @@ from nbr.inference.problem import Interval
 from nbr.language import Expression
 from nbr.language.expressions import And, Atom, Not, conjuncts
 from nbr.rules.knowledge import Knowledge
-from nbr.sources.listing import Listing, Set
-from nbr.sources.statements import Statements
+from nbr.sources import Listing, Statements
+from nbr.sources.source import Set
 from nbr.world import Bit, Real
 
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
@@ -115,17 +115,17 @@ def _reasons(knowledge: Knowledge, proposition: Set, condition: Set | None, limi
     usable = np.array([rule.degree > 0 for rule in knowledge.rules], dtype=bool)
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
         return nothing
-    whole = Listing.of(knowledge, proposition, condition, 32)
+    whole = Listing.of(knowledge, proposition, condition)
     if whole.seconds < min(LISTED, limits.left):
         rows = whole.rows(limits)
         if rows.complete:
             satisfied = (rows.witnesses >= HALF).numpy() & usable
             # A rule that is never present can be in no set: it is as if every point satisfied it.
             return reasons.by_points(satisfied | ~usable, (rows.member > 0).numpy())
-    if not sat.available() or Statements.unfit(knowledge.rules) or knowledge.codec is not None:
+    if not sat.available() or Statements.unfit(knowledge, condition):
         return nothing
-    statements = Statements(knowledge, proposition, [] if condition is None else list(conjuncts(condition)))
-    return reasons.by_solver(statements.formula(HALF), usable, limits.deadline)
+    formula = Statements.of(knowledge, proposition, condition).formula(HALF)
+    return reasons.by_solver(formula, usable, limits.deadline)
 
 
 def _told(knowledge: Knowledge, point: torch.Tensor | None) -> Point | None:

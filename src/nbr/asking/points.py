@@ -8,15 +8,14 @@ from torch import Tensor
 from nbr.asking.components import Component, components
 from nbr.inference import Limits, sat
 from nbr.inference.point import keep
-from nbr.inference.sat import Deciding, OutOfTime
 from nbr.language import Expression
-from nbr.language.expressions import conjuncts
 from nbr.rules.knowledge import Knowledge
-from nbr.sources.listing import Listing, Set
-from nbr.sources.statements import Statements
+from nbr.sources import Listing, Source, Statements
+from nbr.sources.source import Set
 from nbr.world import Real
 
 LISTED = 0.3  # seconds
+HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied
 UNIONS = ("yes", "no")
 
 
@@ -45,7 +44,7 @@ def _placed(whole: Tensor, knowledge: Knowledge, part: Component, values: dict[s
 
 
 def _best(part: Component, union: str, limits: Limits) -> dict[str, float] | None:
-    listing = Listing.of(part.knowledge, part.proposition, part.condition, 32)
+    listing = Listing.of(part.knowledge, part.proposition, part.condition)
     if listing.seconds < LISTED:
         rows = listing.rows(limits)
         inside = (rows.member > 0) if union == "yes" else (rows.member < 1)
@@ -56,32 +55,31 @@ def _best(part: Component, union: str, limits: Limits) -> dict[str, float] | Non
         score = torch.where(inside, keep(grades, beliefs), -1.0)
         names = listing.knowledge.world.names
         return dict(zip(names, rows.points[int(score.argmax())].tolist(), strict=True))
-    return _greedy(part, union, limits)
+    if not sat.available() or not isinstance(part.proposition, Expression):
+        return None
+    if Statements.unfit(part.knowledge, part.condition):
+        return None
+    return greedy(Statements.of(part.knowledge, part.proposition, part.condition), union, HALF, limits)
 
 
-def _greedy(part: Component, union: str, limits: Limits) -> dict[str, float] | None:
+def greedy(source: Source, union: str, level: float, limits: Limits) -> dict[str, float] | None:
     """Rules taken one after the other, the most believed first, as far as a point satisfies them together."""
-    proposition, condition = part.proposition, part.condition
-    if (
-        not sat.available()
-        or part.knowledge.codec is not None
-        or not isinstance(proposition, Expression)
-        or not (condition is None or isinstance(condition, Expression))
-        or Statements.unfit(part.knowledge.rules)
-    ):
+    rules = source.knowledge.rules
+    held: set[int] = set()
+    best = source.decide(held, level, union, limits).point
+    if best is None:
         return None
-    statements = Statements(part.knowledge, proposition, [] if condition is None else list(conjuncts(condition)))
-    formula, encoder = statements.encoded(0.5)
-    deciding = Deciding(formula)
-    try:
-        if not deciding.grows(set(), union, limits.deadline):
-            return None
-        order = sorted(range(len(formula.selectors)), key=lambda rule: -float(formula.beliefs[rule]))
-        held = deciding.grown(set(), order, union, limits.deadline)
-        deciding.grows(held, union, limits.deadline)
-        true = {literal for literal in deciding.solver.get_model() or () if literal > 0}
-    except OutOfTime:
-        return None
-    finally:
-        deciding.close()
-    return dict(zip(part.knowledge.world.names, encoder.point(true).tolist(), strict=True))
+    satisfied = _satisfied(source.knowledge, best, level)
+    for rule in sorted(range(len(rules)), key=lambda rule: -rules[rule].degree):
+        if rule not in satisfied:
+            point = source.decide(held | {rule}, level, union, limits).point
+            if point is None:
+                continue
+            best, satisfied = point, _satisfied(source.knowledge, point, level)
+        held.add(rule)
+    return best
+
+
+def _satisfied(knowledge: Knowledge, point: dict[str, float], level: float) -> set[int]:
+    place = torch.tensor([[point[name] for name in knowledge.world.names]], dtype=torch.float64)
+    return set((knowledge.grades(place)[0] >= level).nonzero().flatten().tolist())

@@ -20,7 +20,8 @@ from nbr.language import Expression, parse
 from nbr.language.expressions import Constant
 from nbr.rules import Clause, Fuzzy, Rule
 from nbr.rules.knowledge import Knowledge
-from nbr.sources.listing import Listing, Set
+from nbr.sources import SOURCES, Listing, Statements
+from nbr.sources.source import Set
 from nbr.world import World
 
 ROUNDING = 1e-12
@@ -44,7 +45,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        known = ("auto", *ENGINES, *WITHOUT_POINTS)
+        known = ("auto", *ENGINES, *WITHOUT_POINTS, *SOURCES)
         if self.engine not in known:
             raise NbrError(f"unknown engine {self.engine!r}; there are {', '.join(known)}")
         if not _is_number(self.budget) or not self.budget > 0:
@@ -136,6 +137,8 @@ def _checked(
 def _answered(part: Component, settings: Settings, limits: Limits, memo: Memo | None) -> Outcome:
     if settings.engine in WITHOUT_POINTS:
         return _without_points(part, settings.engine, limits)
+    if settings.engine in SOURCES:
+        return _from_source(part, settings.engine, limits)
     if settings.engine == "auto":
         found = _auto(part, settings, limits, memo)
         if found is not None:
@@ -146,9 +149,9 @@ def _answered(part: Component, settings: Settings, limits: Limits, memo: Memo | 
 def _auto(part: Component, settings: Settings, limits: Limits, memo: Memo | None) -> Outcome | None:
     """Statements where listing points would take long or leave too many rules for an exact answer; else None."""
     knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    if not isinstance(proposition, Expression) or by_statements.unfit(knowledge, condition):
+    if not isinstance(proposition, Expression) or Statements.unfit(knowledge, condition):
         return None
-    listing = Listing.of(knowledge, proposition, condition, by_points.COARSE)
+    listing = Listing.of(knowledge, proposition, condition)
     few = len(knowledge.rules) <= FEW_RULES
     if listing.seconds < QUICK and few:
         return None
@@ -191,7 +194,7 @@ def _from_points(part: Component, settings: Settings, limits: Limits) -> Outcome
 def _without_points(part: Component, engine: str, limits: Limits) -> Outcome:
     """By the engine that the user named, or an error that says why not."""
     knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    reason = by_statements.unfit(knowledge, condition)
+    reason = Statements.unfit(knowledge, condition)
     if not isinstance(proposition, Expression):
         reason = "the question is fuzzy"
     available, needs = (
@@ -208,6 +211,18 @@ def _without_points(part: Component, engine: str, limits: Limits) -> Outcome:
             return found
         reason = "not even one count was done in time" if engine == "counting" else "the rules are fuzzy"
     raise NbrError(f"the engine {engine!r} does not fit: {reason}; leave the choice to 'auto'")
+
+
+def _from_source(part: Component, name: str, limits: Limits) -> Outcome:
+    """By what a source offers: its rows, or else its formula."""
+    source = SOURCES[name].of(part.knowledge, part.proposition, part.condition)
+    rows = source.rows(limits)
+    if rows is not None:
+        return by_points.from_rows(rows, part.knowledge, part.proposition, part.condition, "auto", limits)
+    found = by_statements.from_formulas(source, limits)
+    if found is None:
+        raise NbrError(f"the source {name!r} did not give an answer in time; leave the choice to 'auto'")
+    return found
 
 
 def _bounds(asked: Outcome, others: Sequence[Outcome]) -> Bounds:

@@ -48,14 +48,6 @@ def _auto(problem: Problem, limits: Limits) -> Estimate:
 
 
 def _seconds(problem: Problem) -> list[tuple[float, str]]:
-    """Roughly how long each exact engine that fits would take."""
-    fits = [name for name in ("point", "few", "lattice") if not ENGINES[name].unfit(problem)]
-    worlds = 1 << min(problem.rules, 60)
-    subsets = sum(1 << len(problem.points(union)) for union in problem.unions) if "few" in fits else 0
-    points = sum(map(len, problem.groups))
-    cost = {
-        "point": 0.0,
-        "few": 3e-8 * subsets * (problem.rules + 1),
-        "lattice": 1e-9 * worlds * (problem.rules * len(problem.groups) + 3) + 1e-7 * points * problem.rules,
-    }
-    return [(cost[name], name) for name in fits]
+    """Roughly how long each engine that fits and knows its time would take."""
+    fits = [engine for engine in ENGINES.values() if not engine.unfit(problem)]
+    return [(seconds, engine.name) for engine in fits if (seconds := engine.seconds(problem)) is not None]

@@ -94,6 +94,10 @@ class Engine(ABC):
     @abstractmethod
     def unfit(self, problem: Problem) -> str | None: ...
 
+    def seconds(self, problem: Problem) -> float | None:
+        """Roughly how long an exact answer takes; None where that cannot be foretold."""
+        return None
+
     @abstractmethod
     def solve(self, problem: Problem, limits: Limits) -> Estimate: ...
 

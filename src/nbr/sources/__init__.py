@@ -1,1 +1,9 @@
-"""What an engine is fed from: the grades of points that a question is about, with points that attain them."""
+"""What an engine is fed from: see `source`. Each kind has a line here, and may be named where an engine may."""
+
+from nbr.sources.listing import Listing
+from nbr.sources.source import Decision, Source
+from nbr.sources.statements import Statements
+
+SOURCES: dict[str, type[Source]] = {"listing": Listing, "statements": Statements}
+
+__all__ = ["SOURCES", "Decision", "Listing", "Source", "Statements"]

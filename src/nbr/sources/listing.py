@@ -20,17 +20,17 @@ from nbr.points.cells import Cells, cells
 from nbr.rules import Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.sources.rows import Rows
+from nbr.sources.source import Set, Source
 from nbr.world import World
 
 LISTED = 1 << 26  # cells; a larger world is probed at random
+COARSE = 32  # pieces of a grid, to begin with
 HELD = 1 << 26  # numbers kept in memory
 FEW = 1 << 16  # values of the variables of one rule up to which the most it can give is looked up
 
-Set = Expression | Rule
-
 
 @dataclass(frozen=True)
-class Listing:
+class Listing(Source):
     """The points that a question is about; making one counts them without building any."""
 
     knowledge: Knowledge
@@ -39,7 +39,7 @@ class Listing:
     grid: Cells
 
     @classmethod
-    def of(cls, knowledge: Knowledge, proposition: Set, condition: Set | None, grid: int) -> Listing:
+    def of(cls, knowledge: Knowledge, proposition: Set, condition: Set | None, grid: int = COARSE) -> Listing:
         knowledge, proposition, condition = _narrowed(knowledge, proposition, condition)
         return cls(knowledge, proposition, condition, _cells(knowledge, proposition, condition, grid))
 
@@ -57,12 +57,12 @@ class Listing:
         """Roughly how long listing all takes."""
         return 2e-8 * min(self.count, 1 << 60) * self.width
 
-    def rows(self, limits: Limits, seed: int = 0) -> Rows:
+    def rows(self, limits: Limits) -> Rows:
         """All cells if there is time, else some of them, in an order that visits every region early."""
         fits = self.count <= LISTED
         boxes = self.grid.boxes and self.knowledge.codec is None  # what a decoder does within a box is not known
         search = limits.share(0.5 if fits else 0.3)
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(limits.seed)
         none = torch.zeros(0, len(self.grid.centres), dtype=torch.float64)
         parts = [self._part(none, none if boxes else None)]
         seen = points = held = 0

@@ -7,18 +7,24 @@ combinations of values is tabulated, and its table becomes a diagram of decision
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
+from typing import Self
 
 import torch
 from torch import Tensor
 
+from nbr.errors import NbrError
+from nbr.inference import Limits
 from nbr.inference.formula import Formula
+from nbr.inference.sat import Deciding, OutOfTime
 from nbr.language import Expression
+from nbr.language.expressions import conjuncts
 from nbr.points.cells import cells
 from nbr.rules import Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.sources.encoding import Encoder
+from nbr.sources.source import Decision, Set, Source
 from nbr.world import Real, World
 
 TABLE = 1 << 16  # combinations of values up to which a rule is tabulated
@@ -66,19 +72,32 @@ class Table:
         encoder.add((unless, root))
 
 
-class Statements:
+class Statements(Source):
     """The rules of a model, a question and a condition as formulas, one for each level of grade."""
 
     def __init__(self, knowledge: Knowledge, question: Expression, conditions: Iterable[Expression]) -> None:
         self.knowledge, self.question, self.conditions = knowledge, question, list(conditions)
+        self._deciding: dict[float, tuple[Deciding, Encoder]] = {}
         self.tables = {
             position: Table(rule) for position, rule in enumerate(knowledge.rules) if rule.at_least(1.0) is None
         }
 
+    @classmethod
+    def of(cls, knowledge: Knowledge, proposition: Set, condition: Set | None) -> Self:
+        reason = cls.unfit(knowledge, condition)
+        if reason is not None or not isinstance(proposition, Expression):
+            raise NbrError(f"these are no statements: {reason or 'the question is fuzzy'}")
+        assert condition is None or isinstance(condition, Expression)
+        return cls(knowledge, proposition, [] if condition is None else conjuncts(condition))
+
     @staticmethod
-    def unfit(rules: Iterable[Rule]) -> str | None:
-        """Why rules cannot be said as statements, in words for a user."""
-        for rule in rules:
+    def unfit(knowledge: Knowledge, condition: Set | None = None) -> str | None:
+        """Why rules and a condition cannot be said as statements, in words for a user."""
+        if knowledge.codec is not None:
+            return "rules on codes are no statements"
+        if condition is not None and not isinstance(condition, Expression):
+            return "the condition is fuzzy"
+        for rule in knowledge.rules:
             if rule.levels() is None and not Table.fits(rule):
                 return f"the rule {rule} is no statement and reads more than {TABLE:,} combinations of values"
         return None
@@ -95,6 +114,20 @@ class Statements:
     def formula(self, level: float) -> Formula:
         """Where rules that are present have a grade of at least the level."""
         return self.encoded(level)[0]
+
+    def decide(self, rules: Collection[int], level: float, union: str, limits: Limits) -> Decision:
+        """By a SAT solver, which keeps what it learned for later decisions at this level."""
+        if level not in self._deciding:
+            formula, encoder = self.encoded(level)
+            self._deciding[level] = Deciding(formula), encoder
+        deciding, encoder = self._deciding[level]
+        try:
+            if not deciding.grows(set(rules), union, limits.deadline):
+                return Decision(core=deciding.shrunk(union, limits.deadline))
+        except OutOfTime:
+            return Decision()
+        point = encoder.point({literal for literal in deciding.solver.get_model() if literal > 0})
+        return Decision(point=dict(zip(self.knowledge.world.names, point.tolist(), strict=True)))
 
     def encoded(self, level: float) -> tuple[Formula, Encoder]:
         """The same, with what turns a model back into a point."""
