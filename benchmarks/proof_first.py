@@ -16,6 +16,7 @@ import torch
 import nbr
 from nbr.paper import table2
 from nbr.robustness.protocol import measure, steps_of
+from nbr.training import reporter
 
 
 def main(images: int, budget: str) -> None:
@@ -24,13 +25,14 @@ def main(images: int, budget: str) -> None:
     raw = shipped.raw_module()
     rival = table2.Rival(shipped.as_module(), table2.proof(shipped), raw, raw)
     steps, told = steps_of(budget, None), {"images": images, "budget": budget, "threads": torch.get_num_threads()}
+    watch = reporter(True)
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         subject = table2.subject(given, rival)  # with the proofs, which the other way does not need
-        first = measure(subject, steps, 2.0, Path(folder) / "first", say)
+        first = measure(subject, steps, 2.0, Path(folder) / "first", watch)
         told["seconds, proof first"] = time.perf_counter() - began
         began = time.perf_counter()
-        everything = measure(subject, steps, 2.0, Path(folder) / "all", say, skip_proved=False, skip_broken=False)
+        everything = measure(subject, steps, 2.0, Path(folder) / "all", watch, skip_proved=False, skip_broken=False)
         told["seconds, everything on every image"] = time.perf_counter() - began
     told["times faster"] = told["seconds, everything on every image"] / told["seconds, proof first"]
     told["verdicts that differ"] = int((first.broken != everything.broken)[first.right].sum())
@@ -39,10 +41,6 @@ def main(images: int, budget: str) -> None:
         print(f"{name:<40}{value:.4g}" if isinstance(value, float) else f"{name:<40}{value}")
     path = Path(__file__).parent.parent / "docs" / "results" / "proof-first.json"
     path.write_text(json.dumps(told, indent=1) + "\n")
-
-
-def say(attack: str, done: int, of: int, left: float) -> None:
-    print(f"{attack}: {done} of {of}, about {left:.0f} s left", flush=True)
 
 
 if __name__ == "__main__":

@@ -191,7 +191,7 @@ class Reasoner:
         """P_keep, equation (10): how plausible each observed point is, up to a common factor."""
         return keep(self.knowledge.grades_of_observed(points), self.beliefs)
 
-    def log_prob(self, table: tables.Source, seed: int = 0) -> Tensor:
+    def log_prob(self, table: tables.TableLike, seed: int = 0) -> Tensor:
         """The log-likelihood of each row of a table; empty cells are summed over."""
         return likelihood.score(self.knowledge, self.prior, tables.read(table, self.world), seed).log_prob
 

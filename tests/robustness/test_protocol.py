@@ -18,6 +18,7 @@ from nbr import NbrError
 from nbr.robustness import attacks, protocol
 from nbr.robustness.protocol import Subject, measure, nearest_others
 from nbr.robustness.target import Target
+from nbr.training import Progress
 
 STEPS = {"PGD": (20,), "DDN": (50,), "margin": (20,)}
 
@@ -53,16 +54,16 @@ def test_a_stopped_run_goes_on_and_repeats_nothing(tmp_path: Path, monkeypatch: 
     class Stop(Exception):
         pass
 
-    def stop(name: str, done: int, of: int, left: float) -> None:
-        if name == "DDN 50":
+    def stop(progress: Progress) -> None:
+        if progress.stage == "DDN 50" and progress.done:
             raise Stop
 
     whole = measure(told, STEPS, 0.1, tmp_path / "whole", skip_broken=False)
     with pytest.raises(Stop):
         measure(told, STEPS, 0.1, tmp_path / "run", stop, skip_broken=False)
-    seen: list[tuple[str, int]] = []
-    again = measure(told, STEPS, 0.1, tmp_path / "run", lambda *t: seen.append(t[:2]), skip_broken=False)
-    assert "PGD 20" not in {name for name, _ in seen}
+    seen: list[Progress] = []
+    again = measure(told, STEPS, 0.1, tmp_path / "run", seen.append, skip_broken=False)
+    assert "PGD 20" not in {each.stage for each in seen}
     for name in STEPS:
         torch.testing.assert_close(again.distance[name], whole.distance[name], equal_nan=True)
     monkeypatch.setattr(attacks.Attack, "run", None)  # nothing is left to run
@@ -72,11 +73,12 @@ def test_a_stopped_run_goes_on_and_repeats_nothing(tmp_path: Path, monkeypatch: 
 def test_an_image_leaves_an_attack_as_soon_as_it_is_broken(tmp_path: Path) -> None:
     told = subject()
     once = measure(told, {"Square": (2,)}, 0.1, tmp_path, skip_broken=False)
-    seen: list[tuple[str, int]] = []
-    more = measure(told, {"Square": (2, 400)}, 0.1, tmp_path, lambda *t: seen.append((t[0], t[2])), skip_broken=False)
+    seen: list[Progress] = []
+    more = measure(told, {"Square": (2, 400)}, 0.1, tmp_path, seen.append, skip_broken=False)
     left = int((once.right & ~(told.radius > 0.1) & ~once.broken).sum())
     assert left > 0
-    assert set(seen) == {("Square 400", left)}  # the first stage is on disk, the second has only what is left
+    # The first stage is on disk, the second has only what is left.
+    assert {(each.stage, each.of) for each in seen} == {("Square 400", left)}
     torch.testing.assert_close(more.before["Square"], once.distance["Square"], equal_nan=True)
     assert more.attacked < more.attacked_before == once.attacked
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from nbr.robustness.base import Stages
 from nbr.robustness.protocol import Measured, Subject, measure, nearest_others, steps_of
 from nbr.robustness.shares import interval
 from nbr.robustness.target import Target
+from nbr.training import reporter
 
 Report = dict[str, Any]
 
@@ -36,7 +36,7 @@ def run(
         raise NbrError(f"epsilon is above 0, not {epsilon:g}")
     steps = steps_of(budget, names)
     subject = _subject(model, data, images, seed)
-    found = measure(subject, steps, epsilon, output, _line, skip_broken=worst_only, seed=seed)
+    found = measure(subject, steps, epsilon, output, reporter(True), skip_broken=worst_only, seed=seed)
     return _report(found, model, budget, steps, worst_only)
 
 
@@ -107,9 +107,3 @@ def shown(report: Report) -> str:
     broken = report["broken_within_their_proved_radius"]
     verdict = "no image was broken within its proved radius" if not broken else f"{broken} PROVED IMAGES WERE BROKEN"
     return "\n".join([*lines, "", f"  {verdict}"])
-
-
-def _line(name: str, done: int, of: int, left: float) -> None:
-    """Progress on stderr."""
-    start, end = ("\r", "\n" if done == of else "") if sys.stderr.isatty() else ("", "\n")
-    print(f"{start}{name}: {done} of {of} images, about {left:.0f} s left   ", end=end, file=sys.stderr, flush=True)

@@ -41,13 +41,10 @@ def attacked(table: str, budget: str, images: int, only: list[str], folder: Path
 
     plots.ready()
     steps = steps_of(budget, None)
-    given, said = table2.data(images, SEED), _Said()
-    if table == "table2":
-        known = table2.classifiers(given, folder, only, said.words)
-    else:
-        known = table3.classifiers(given, only)
+    given = table2.data(images, SEED)
+    known = table2.classifiers(given, folder, only, _said) if table == "table2" else table3.classifiers(given, only)
     subjects = {name: table2.subject(given, rival) for name, rival in known.items()}
-    found = table2.run(subjects, steps, EPSILON, folder / f"{len(given.test)}-images", said.progress)
+    found = table2.run(subjects, steps, EPSILON, folder / f"{len(given.test)}-images", reporter(True))
     rows = gallery.chosen(given.test_labels)
     near = {name: gallery.nearest(each, rows, EPSILON) for name, each in subjects.items()}
     told = attack_report.rows(found, table2.PAPER if table == "table2" else table3.PAPER)
@@ -84,18 +81,8 @@ def _versions() -> str:
     return ", ".join(f"{name} {told}" for name, told in {"Python": platform.python_version(), **known}.items())
 
 
-class _Said:
-    """Progress of long work on stderr, a line for each stage where nobody watches."""
-
-    def words(self, words: str) -> None:
-        print(words, file=sys.stderr, flush=True)
-
-    def progress(self, name: str, done: int, of: int, left: float) -> None:
-        if sys.stderr.isatty():
-            end = "\n" if done == of else ""
-            print(f"\r{name}: {done} of {of}, about {left:.0f} s left   ", end=end, file=sys.stderr, flush=True)
-        elif done == of:
-            print(f"{name}: {of} images", file=sys.stderr, flush=True)
+def _said(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
 
 
 def _plain(runs: list[Trained], output: Path) -> dict[str, object]:

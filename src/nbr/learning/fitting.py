@@ -24,8 +24,7 @@ from nbr.learning.splitting import Split, split
 from nbr.learning.training import Settings
 from nbr.reasoner import Reasoner
 from nbr.storage.locks import hold
-from nbr.tables import Table
-from nbr.tables.like import TableLike
+from nbr.tables import Table, TableLike
 from nbr.training import Watcher, reporter
 from nbr.world import World
 

@@ -7,7 +7,7 @@ float64. An image whose label is proved to stay needs no attack.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -20,10 +20,10 @@ from nbr.errors import NbrError, suggest
 from nbr.kinds import load_as
 from nbr.robustness import rivals
 from nbr.robustness.base import Stages
-from nbr.robustness.protocol import Measured, Subject, Watcher, measure, nearest_others
+from nbr.robustness.protocol import Measured, Subject, measure, nearest_others
 from nbr.robustness.target import Target
 from nbr.storage import checkpoints
-from nbr.training import reporter
+from nbr.training import Progress, Watcher, reporter
 
 LABELS = (4, 9)
 PRINTED = ("natural", "PGD", "BA", "CW", "SCW", "attacked")
@@ -143,8 +143,8 @@ def run(
     found = {}
     for name, each in subjects.items():
 
-        def told(attack: str, done: int, of: int, left: float, name: str = name) -> None:
-            watch(f"{name}, {attack}", done, of, left)
+        def told(progress: Progress, name: str = name) -> None:
+            watch(replace(progress, stage=f"{name}, {progress.stage}"))
 
         place, audit = folder / name.replace(" ", "-"), AUDITED if name == "NBR" else 0
         found[name] = measure(each, steps, epsilon, place, told, skip_broken=False, everywhere=CURVES, audit=audit)

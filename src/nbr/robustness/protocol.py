@@ -9,8 +9,7 @@ repeats work.
 from __future__ import annotations
 
 import hashlib
-import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,9 @@ from nbr.robustness.attacks import ATTACKS, attack
 from nbr.robustness.base import BUDGETS, Attempt, Stages
 from nbr.robustness.target import Target
 from nbr.storage import checkpoints
+from nbr.training import Progress, Watcher, silent
 
 BATCH = 50
-Watcher = Callable[[str, int, int, float], None]  # an attack, images done, of how many, seconds left
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def measure(
     steps: Mapping[str, Stages],
     epsilon: float,
     folder: Path,
-    watch: Watcher = lambda *told: None,
+    watch: Watcher = silent,
     *,
     skip_proved: bool = True,
     skip_broken: bool = True,
@@ -164,14 +163,15 @@ def _stage(
     known = checkpoints.restore(path, run)
     far = torch.full((len(wanted),), torch.nan, dtype=torch.float64) if known is None else known[1]["distance"]
     waiting = (wanted & far.isnan()).nonzero()[:, 0]
-    began, done = time.monotonic(), 0
+    done, stage = 0, f"{name} {steps}"
+    if len(waiting):
+        watch(Progress(stage, done, len(waiting)))
     for rows in waiting.split(BATCH) if len(waiting) else ():
         attempt = Attempt(subject.images[rows], subject.labels[rows], subject.starts[rows], run["epsilon"], run["seed"])
         far[rows] = attack(name).run(subject.target, attempt, steps).distance
         checkpoints.save(path, run, {}, {"distance": far})
         done += len(rows)
-        left = (time.monotonic() - began) / done * (len(waiting) - done)
-        watch(f"{name} {steps}", done, len(waiting), left)
+        watch(Progress(stage, done, len(waiting), ended=done == len(waiting)))
     return torch.where(wanted, far, torch.nan)
 
 

@@ -1,8 +1,8 @@
 """Tables with holes: what people have, as codes of a world."""
 
 from nbr.tables.coding import frame
-from nbr.tables.grids import Source
+from nbr.tables.like import TableLike
 from nbr.tables.reading import read
 from nbr.tables.table import Table
 
-__all__ = ["Source", "Table", "frame", "read"]
+__all__ = ["Table", "TableLike", "frame", "read"]

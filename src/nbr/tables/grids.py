@@ -18,7 +18,6 @@ from nbr.tables import texts
 if TYPE_CHECKING:
     import pandas as pd
 
-Source = Any  # a path, a DataFrame, an array or tensor, or a Table
 SEPARATORS = (",", ";", "\t", "|")
 TOLD = 5  # problems that one error lists
 
@@ -48,8 +47,8 @@ def problems(found: list[str]) -> None:
         raise NbrError("; ".join(found[:TOLD]) + more)
 
 
-def grid(source: Source, number: int, sep: str | None = None) -> Grid:
-    """Any source as text cells."""
+def grid(source: Any, number: int, sep: str | None = None) -> Grid:
+    """One of `like.OneTable` as text cells."""
     if isinstance(source, str | Path):
         return _file(Path(source), sep)
     if hasattr(source, "columns") and hasattr(source, "iloc"):

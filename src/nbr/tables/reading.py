@@ -12,13 +12,14 @@ import torch
 from nbr.errors import NbrError
 from nbr.tables import kinds, texts
 from nbr.tables.coding import decode, encode
-from nbr.tables.grids import Grid, Source, grid, problems
+from nbr.tables.grids import Grid, grid, problems
+from nbr.tables.like import TableLike
 from nbr.tables.table import Table
 from nbr.world import Bit, Choice, Real, Variable, World
 
 
 def read(
-    sources: Source,
+    sources: TableLike,
     world: World | None = None,
     *,
     columns: Mapping[str, str | Variable] | None = None,
