@@ -4,8 +4,9 @@ python benchmarks/mutate.py named                           the mistakes of muta
 python benchmarks/mutate.py random --count 60 --seed 0      mistakes drawn at random in classifiers and training
 python benchmarks/mutate.py random --list                   only show what would be broken
 
-Everything happens in a copy. A mistake that the tests of its own room miss is shown to all tests with --all. A run that
-takes much longer than the unbroken code counts as noticed.
+Everything happens in a copy. A mistake at random is shown to the tests that run through its line, the quickest first;
+which these are is found out once, and kept for the same code with --covered FOLDER. A mistake that the tests of its
+own room miss is shown to all tests with --all. A run that takes much longer than the unbroken code counts as noticed.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
+from covering import Covering
 from mutants import Mutant, mutant, places
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,26 +57,41 @@ class Copy:
         ignored = shutil.ignore_patterns(".*cache", ".git", ".venv", "__pycache__", ".hypothesis", "*.part")
         shutil.copytree(ROOT, folder, ignore=ignored, dirs_exist_ok=True)
 
-    def passes(self, test: str, limit: float | None = None) -> bool:
-        """Whether a file or folder of tests passes in time."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", test]
-        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src"), "OMP_NUM_THREADS": "1"}
-        environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    def passes(self, *tests: str, limit: float | None = None) -> bool:
+        """Whether tests, or files or folders of them, pass in time."""
         try:
-            done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, timeout=limit)
+            done = self._python("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests, limit=limit)
         except subprocess.TimeoutExpired:
             return False
         if done.returncode not in (0, 1, 2):  # 2: the broken module could not even be loaded
             raise SystemExit(f"pytest ended with {done.returncode}: {done.stdout.decode()[-500:]}")
         return done.returncode == 0
 
-    def broken(self, file: str, content: str, test: str, limit: float) -> bool:
+    def covering(self, tests: list[str], kept: Path | None) -> Covering:
+        """Which tests run through which line, from the folder where that is kept."""
+        place = kept or self.folder / "covered"
+        data, seconds = place / "coverage", place / "seconds.json"
+        if not seconds.exists():
+            place.mkdir(parents=True, exist_ok=True)
+            watch = ["-m", "coverage", "run", f"--data-file={data}", f"--source={self.folder / 'src' / 'nbr'}"]
+            done = self._python(*watch, "-m", "pytest", "-q", "-p", "covering", f"--seconds-file={seconds}", *tests)
+            if done.returncode:
+                raise SystemExit(f"the tests do not pass on the unbroken code: {done.stdout.decode()[-500:]}")
+        return Covering(data, seconds)
+
+    def _python(self, *words: str, limit: float | None = None) -> subprocess.CompletedProcess[bytes]:
+        path = os.pathsep.join([str(self.folder / "src"), str(Path(__file__).parent)])
+        environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, *words]
+        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, timeout=limit)
+
+    def broken(self, file: str, content: str, tests: list[str], limit: float) -> bool:
         """Whether tests notice another content of a file."""
         path = self.folder / file
         whole = path.read_text()
         path.write_text(content)
         try:
-            return not self.passes(test, limit)
+            return not self.passes(*tests, limit=limit)
         finally:
             path.write_text(whole)
 
@@ -95,13 +112,17 @@ def _named(copy: Copy, each: dict, run: Callable[..., bool]) -> Verdict:
     return Verdict(each["name"], noticed, each["file"])
 
 
-def drawn(run: Callable[..., bool], found: list[Mutant]) -> Iterator[Callable[[Copy], Verdict]]:
+def drawn(run: Judge, found: list[Mutant], covering: Covering) -> Iterator[Callable[[Copy], Verdict]]:
     for each in found:
 
         def look(copy: Copy, each: Mutant = each) -> Verdict:
+            name, tests = f"{each.file}:{each.line}", covering.tests(each.file, each.line)
+            if tests:
+                limit = 60 + SLOWER * covering.taken(tests)
+                noticed = copy.broken(each.file, each.content, tests, limit) or run.last(copy, each.file, each.content)
+                return Verdict(name, noticed, f"{each.words} ({len(tests)} tests)")
             room = Path(each.file).relative_to("src/nbr").parts[0]
-            noticed = run(copy, each.file, each.content, ROOMS.get(room, [f"tests/{room}"]))
-            return Verdict(f"{each.file}:{each.line}", noticed, each.words)
+            return Verdict(name, run(copy, each.file, each.content, ROOMS.get(room, [f"tests/{room}"])), each.words)
 
         yield look
 
@@ -151,7 +172,11 @@ class Judge:
         there = [test for test in (*tests, *(["."] if self.everything else [])) if (copy.folder / test).exists()]
         if not there:
             raise SystemExit(f"there are no tests for {file}: {' '.join(tests)}")
-        return any(copy.broken(file, content, test, self.limit(copy, test)) for test in there)
+        return any(copy.broken(file, content, [test], self.limit(copy, test)) for test in there)
+
+    def last(self, copy: Copy, file: str, content: str) -> bool:
+        """Whether all tests together notice, if they are to be asked."""
+        return self.everything and self(copy, file, content, [])
 
     def limit(self, copy: Copy, test: str) -> float:
         if test not in self.taken:
@@ -173,7 +198,10 @@ def main(chosen: argparse.Namespace) -> int:
     if chosen.list:
         print("\n".join(f"{each.file}:{each.line}  {each.words}" for each in found))
         return 0
-    verdicts = judge(list(drawn(run, found)), chosen.jobs)
+    with tempfile.TemporaryDirectory() as scratch:
+        tests = sorted({test for room in chosen.folders for test in ROOMS.get(room, [f"tests/{room}"])})
+        covering = Copy(Path(scratch) / "unbroken").covering(tests, chosen.covered)
+        verdicts = judge(list(drawn(run, found, covering)), chosen.jobs)
     share = sum(each.noticed for each in verdicts) / len(verdicts)
     print(f"\n{share:.0%} of {len(verdicts)} random mistakes (seed {chosen.seed}) are noticed")
     return int(share < WANTED)
@@ -187,6 +215,7 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folders", nargs="+", default=["classify", "lipschitz", "training", "learning"])
     parser.add_argument("--list", action="store_true", help="random: only show them")
+    parser.add_argument("--covered", type=lambda path: Path(path).resolve(), help="a folder for what tests run through")
     parser.add_argument("--all", action="store_true", help="show survivors to all tests")
     parser.add_argument("--jobs", type=int, default=1)
     sys.exit(main(parser.parse_args()))
