@@ -38,3 +38,14 @@ def test_points_in_words_and_back() -> None:
 def test_wrong_worlds(make, words: str) -> None:
     with pytest.raises(nbr.NbrError, match=words):
         make()
+
+
+def test_a_choice_with_many_labels(tmp_path) -> None:
+    """200,000 of them: a list searched for each label took minutes, so this would not end."""
+    labels = [f"town {number}" for number in range(200_000)]
+    world = nbr.World(town=nbr.Choice(*labels), big=nbr.Bit())
+    nbr.Reasoner(world, [nbr.Clause('town="town 199999" -> big', 0.9)]).save(tmp_path / "towns.nbr")
+    again = nbr.load(tmp_path / "towns.nbr")
+    assert again.world == world
+    assert again.ask("big", given='town="town 199999"').belief == pytest.approx(0.9)
+    assert again.ask("big", given='town="town 5"').belief == 0
