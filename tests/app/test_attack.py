@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nbr
@@ -36,7 +37,9 @@ def test_attacked_lies_between_proved_and_natural(model: Path) -> None:
     assert told["images"] == 20
     assert told["proved"] <= told["attacked"] <= min(told["left_by"].values()) <= told["natural"]
     assert told["broken_within_their_proved_radius"] == 0
+    assert told["proved"] <= told["attacked_without_box"] <= told["attacked"]
     assert "left by all attacks" in attack.shown(told)
+    assert "left without the box" in attack.shown(told)
     sure = {**told, "natural": 1.0, "images": 20}
     assert re.search(r"natural +100.0 % +\(83.9 to 100.0\)", attack.shown(sure))  # 20 of 20 is not all there are
     assert attack.run(str(model), "mnist", 2.0, "quick", names, 20, folder, False, 0) == told
@@ -46,6 +49,26 @@ def test_attacked_lies_between_proved_and_natural(model: Path) -> None:
     left = list(spared["left_after"].values())
     assert spared["natural"] >= left[0] >= left[1] >= left[2] == spared["attacked"] == told["attacked"]
     assert "left after margin" in attack.shown(spared)
+
+
+def test_three_labels_are_attacked_too(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def three(labels, part):
+        X, y = bars(None, part)
+        thick = X[::3].copy()
+        thick[:, 9:19, 9:19] = 1
+        return np.concatenate([X, thick]), np.concatenate([y, np.full(len(thick), 7)])
+
+    monkeypatch.setattr(attack.datasets, "mnist", three)
+    X, y = three(None, "train")
+    settings = {"width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 32, "random_state": 0}
+    classifier = nbr.RobustClassifier(1.0, box=(0, 1), **settings).fit(X, y)
+    classifier.save(model.parent / "three.nbr")
+    told = attack.run(
+        str(model.parent / "three.nbr"), "mnist", 2.0, "quick", ["DDN", "margin"], 30, model.parent / "t", True, 0
+    )
+    assert told["natural"] == pytest.approx(1.0)
+    assert told["proved"] <= told["attacked_without_box"] <= told["attacked"] < told["natural"]
+    assert told["broken_within_their_proved_radius"] == 0
 
 
 def test_bad_settings(model: Path) -> None:

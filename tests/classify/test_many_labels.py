@@ -162,3 +162,76 @@ def test_what_is_no_rule_is_told(rules: object) -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(NbrError, match="estimator"):
         BeliefClassifier(rules).fit(X, y)
+
+
+def corners(count: int = 240, labels: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """A cloud for each label, around the ends of the axes."""
+    dice = np.random.default_rng(seed)
+    y = dice.integers(0, labels, count)
+    return 2 * np.eye(labels, 6)[y] + 0.4 * dice.normal(size=(count, 6)), y
+
+
+MANY = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 15, "batch_size": 64, "random_state": 0}
+
+
+@pytest.mark.parametrize("frames_", ["pairs", "rest"])
+def test_a_robust_classifier_of_many_labels(frames_: str, tmp_path: Path) -> None:
+    """It learns, its proofs hold against steps at every rival, and a file of it answers the same."""
+    X, y = corners()
+    names = np.array(["b", "a", "d", "c"])[y]
+    classifier = RobustClassifier(0.7, frames=frames_, **MANY).fit(X, names)
+    Z, z = corners(seed=1)
+    assert classifier.score(Z, np.array(["b", "a", "d", "c"])[z]) > 0.97
+    assert classifier.contents()["networks"] == {"pairs": 6, "rest": 8}[frames_]
+    radius, best = classifier.certified_radius(Z), torch.from_numpy(classifier.decision_function(Z).argmax(axis=1))
+    assert np.median(radius) > 0.4
+    reach, start = torch.from_numpy(radius)[:, None], torch.from_numpy(Z)
+    for module in (classifier.as_module(), classifier.raw_module()):
+        for step in (1, 2, 3):
+            moved = start
+            for _ in range(20):
+                moved = moved.detach().requires_grad_()
+                logits = module(moved)
+                gap = (logits.gather(1, best[:, None]) - logits.gather(1, ((best + step) % 4)[:, None]))[:, 0]
+                (slope,) = torch.autograd.grad(gap.sum(), moved)
+                away = moved.detach() - 0.3 * reach * slope / slope.norm(dim=1, keepdim=True).clamp(min=1e-12) - start
+                moved = start + away * (reach / away.norm(dim=1, keepdim=True).clamp(min=1e-12)).clamp(max=1)
+            assert bool((classifier.as_module()(moved).argmax(dim=1) == best)[radius > 0].all())
+    classifier.save(tmp_path / "many.nbr")
+    again = nbr.load(tmp_path / "many.nbr")
+    np.testing.assert_array_equal(again.certified_radius(Z), radius)
+    np.testing.assert_array_equal(again.belief(Z), classifier.belief(Z))
+
+
+def test_pairs_are_proved_as_far_as_their_smallest_lead() -> None:
+    """Without memories the radius of a label is the smallest score of its own pairs, if not a little more."""
+    X, y = corners()
+    classifier = RobustClassifier(0.7, memories=False, **MANY).fit(X, y)
+    rules, Z = classifier.rules_, corners(seed=2)[0]
+    assert rules.groups.table.tolist() == [
+        [1, 0, -1, -1], [1, -1, 0, -1], [1, -1, -1, 0], [-1, 1, 0, -1], [-1, 1, -1, 0], [-1, -1, 1, 0],
+    ]  # fmt: skip
+    scores = rules.scores(torch.from_numpy(Z))
+    label = torch.from_numpy(classifier.predict(Z))
+    ranks = rules.groups.rank[label]
+    smallest = torch.where(ranks != 0, ranks * scores, torch.inf).amin(dim=1).clamp(min=0).numpy()
+    assert bool((classifier.certified_radius(Z) >= smallest - 1e-5).all())
+    assert np.median(classifier.certified_radius(Z) - smallest) < 1e-5
+
+
+def test_rows_count_by_their_weights() -> None:
+    """A row of weight 0 is as good as not there; heavy rows win where labels overlap."""
+    X, y = corners(labels=3)
+    weights = np.where(np.arange(len(X)) < 200, 1.0, 0.0)
+    weighed = RobustClassifier(0.5, **MANY).fit(X, y, sample_weight=weights)
+    fewer = RobustClassifier(0.5, **MANY).fit(X[:200], y[:200], sample_weight=np.ones(200))
+    np.testing.assert_array_equal(weighed.decision_function(X), fewer.decision_function(X))
+    both, labels = np.concatenate([X, X]), np.concatenate([np.zeros(len(X)), np.ones(len(X))])
+    for heavy in (0, 1):
+        told = RobustClassifier(0.5, **MANY).fit(both, labels, sample_weight=np.where(labels == heavy, 20.0, 1.0))
+        assert np.mean(told.predict(X) == heavy) > 0.95
+
+
+def test_unknown_frames_are_told() -> None:
+    with pytest.raises(NbrError, match="did you mean 'pairs'"):
+        RobustClassifier(frames="pair", **MANY).fit(*corners())

@@ -41,7 +41,14 @@ ONE = {"widths": (16, 8), "epochs": 20, "batch_size": 64, "random_state": 0}
 CHECKED = [RobustClassifier(**QUICK | {"epochs": 20}), BeliefClassifier(random_state=0), NonexpansiveClassifier(**ONE)]
 
 
-@parametrize_with_checks(CHECKED)
+# Training draws rows, so a row that counts twice and a row that is there twice differ a little, as in SGDClassifier.
+WEIGHED = dict.fromkeys(
+    ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
+    "rows are drawn at random while training",
+)
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: WEIGHED)
 def test_scikit_learn_conventions(estimator, check) -> None:
     check(estimator)
 

@@ -11,7 +11,7 @@ import torch
 from nbr import NonexpansiveClassifier, RobustClassifier
 from nbr.classify import beliefs
 from nbr.classify.beliefs import ABSENT, push, seen
-from nbr.classify.experts import experts
+from nbr.classify.experts import Experts
 from nbr.classify.memories import memorise
 from nbr.classify.recipe import Recipe, Sample
 from nbr.classify.rules import NonexpansiveRules, ScoredRules
@@ -20,6 +20,8 @@ from nbr.lipschitz import Dense, Fixed, dense
 from nbr.training import silent
 
 SMALL = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 12, "batch_size": 64, "random_state": 0}
+
+TWO = Experts(2, 2)
 
 
 def kinds(count: int = 200, seed: int = 0, spread: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
@@ -128,9 +130,9 @@ def test_training_for_a_distance_gives_one(kind: type) -> None:
 def test_scales_and_reaches_allow_for_a_shift() -> None:
     """Where the examples are less than the shift apart, a rule must not be steep."""
     data = sample()
-    networks = experts(data, recipe(), silent)
+    networks = TWO.train(data, recipe(), silent)
     for gamma in (0.0, 9.0):  # scales of networks; of memories
-        plain, moved = (memorise(data, networks, recipe(shift=shift, gamma=gamma))[0] for shift in (0.0, 3.0))
+        plain, moved = (memorise(data, networks, TWO, recipe(shift=shift, gamma=gamma))[0] for shift in (0.0, 3.0))
         start = 4 if gamma else 0
         assert float(moved.scale[start:].median()) < 0.5 * float(plain.scale[start:].median())
 
@@ -141,18 +143,18 @@ def test_beliefs_are_learned_on_examples_moved_until_they_are_barely_right(monke
     labels = torch.arange(200) % 2
     side = 2.0 * labels - 1
     scores = side[:, None] * torch.stack([torch.full((200,), 1.5), 0.2 + torch.rand(200, generator=generator)], dim=1)
-    signs = torch.ones(2)
+    data, groups = Sample(torch.zeros(200, 1), labels, None), Groups(torch.tensor([[0, 1], [0, 1]]))
     seen_margins: list[torch.Tensor] = []
     weight = torch.zeros(2, requires_grad=True)
 
-    def margin(values: torch.Tensor) -> torch.Tensor:
+    def combined(values: torch.Tensor) -> torch.Tensor:
         told = values @ weight.exp()
         if torch.is_grad_enabled():
             seen_margins.append(told.detach().abs())
-        return told
+        return torch.stack([-told / 2, told / 2], dim=1)
 
     monkeypatch.setattr(beliefs, "STEPS", 1)
-    push(scores, labels, signs, [weight], margin, recipe(epsilon=2.0, omega=0.5), silent)
+    push(scores, data, groups, [weight], combined, recipe(epsilon=2.0, omega=0.5), silent)
     barely = [margins for margins in seen_margins if float(margins.max()) < 0.05]
     assert len(seen_margins) == 2
     assert len(barely) == 1  # the other is as it is
@@ -160,25 +162,25 @@ def test_beliefs_are_learned_on_examples_moved_until_they_are_barely_right(monke
 
 def test_what_no_network_takes_is_memorised() -> None:
     data = sample()
-    networks = experts(data, recipe(), silent)
+    networks = TWO.train(data, recipe(), silent)
     scores = Fixed(networks)(data.points)
     own = torch.where(data.labels == 0, scores[:, :2].amax(dim=1), scores[:, 2:].amax(dim=1))
     for gamma in (0.0, 1.0, 9.0):
-        rules, memory = memorise(data, networks, recipe(gamma=gamma))
+        rules, memory = memorise(data, networks, TWO, recipe(gamma=gamma))
         left = own < gamma * 0.5
         assert torch.equal(memory >= 0, left)
         assert torch.equal(rules.memories, data.points[left])
         assert rules.groups.table[4:].argmax(dim=1).tolist() == data.labels[left].tolist()
         held = rules.scores(data.points)[left, memory[left]]
         assert bool((held > 0).all())  # a memory takes its own example
-    assert len(memorise(data, networks, recipe(gamma=9.0, memories=False))[0].memories) == 0
+    assert len(memorise(data, networks, TWO, recipe(gamma=9.0, memories=False))[0].memories) == 0
     X, y = kinds()
     assert len(RobustClassifier(0.5, gamma=9.0, **SMALL).fit(X, y).rules_.memories) == len(X)
 
 
 def test_an_example_is_not_shown_its_own_memory() -> None:
     data = sample()
-    rules, memory = memorise(data, experts(data, recipe(), silent), recipe(gamma=1.5))
+    rules, memory = memorise(data, TWO.train(data, recipe(), silent), TWO, recipe(gamma=1.5))
     shown, plain = seen(data, rules, memory), rules.scores(data.points).float()
     held = memory >= 0
     assert 0 < int(held.sum()) < len(held)
@@ -233,8 +235,8 @@ def test_a_rule_that_knows_a_share_of_its_label_says_little_against_it() -> None
     odds = np.log(1 - 0.8 + 0.8 * expected) - np.log(1 - 0.8 + 0.8 * (1 - expected))
     np.testing.assert_allclose(rule.weights(scores)[:, 0], odds)
     data = sample()
-    networks = experts(data, recipe(), silent)
-    rules, memory = memorise(data, networks, recipe(gamma=1.5))
+    networks = TWO.train(data, recipe(), silent)
+    rules, memory = memorise(data, networks, TWO, recipe(gamma=1.5))
     every = Fixed(networks)(data.points)
     for label in (0, 1):
         mine = data.labels == label

@@ -1,8 +1,8 @@
 """The third training step: how far to believe each rule, all rules together, equation (18).
 
-Each example is moved by its own beta_t to its disadvantage, just so far that it is barely classified right; the
-betas are found again from time to time. That pushes all examples alike to be classified more robustly. An example is
-not shown its own memory: no other input will ever be as near to it.
+Each example is moved by its own beta_t to its disadvantage against its strongest rival, just so far that it is barely
+classified right; rivals and betas are found again from time to time. That pushes all examples alike to be classified
+more robustly. An example is not shown its own memory: no other input will ever be as near to it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from nbr.classify.recipe import Recipe, Sample, Watcher
 from nbr.classify.rules import NonexpansiveRules, ScoredRules
+from nbr.inference.batch import Groups
 from nbr.training import Loop
 
 STEPS = 400
@@ -25,22 +26,21 @@ RENEWED = 50  # steps between searches for beta
 HALVINGS = 12
 RATE = 0.05
 ABSENT = -1e6  # a score at which a rule that stands for one example has nothing to say
+Combined = Callable[[Tensor], Tensor]  # from scores (n, rules) to log Pl of all labels (n, labels)
 
 
 def believe(
     sample: Sample, rules: NonexpansiveRules, memory: Tensor, recipe: Recipe, watch: Watcher
 ) -> NonexpansiveRules:
-    """The same rules with degrees of belief learned, and their scales learned further; for two labels."""
+    """The same rules with degrees of belief learned, and their scales learned further."""
     doubt = torch.zeros(len(rules), requires_grad=True)
     scale = rules.scale.float().log().requires_grad_()
 
-    def margin(scores: Tensor) -> Tensor:
+    def combined(scores: Tensor) -> Tensor:
         now = ScoredRules(rules.groups, rules.share.float(), scale.exp(), torch.sigmoid(doubt))
-        first, second = now.batch(scores, "scaled").points().unbind(dim=1)
-        return second - first
+        return now.batch(scores, "scaled").points()
 
-    rising = rules.groups.rising(torch.tensor([1]), torch.tensor([0]))[0]
-    push(seen(sample, rules, memory), sample.labels, rising, [doubt, scale], margin, recipe, watch)
+    push(seen(sample, rules, memory), sample, rules.groups, [doubt, scale], combined, recipe, watch)
     return replace(rules, belief=torch.sigmoid(doubt.detach()).double(), scale=scale.detach().exp().double())
 
 
@@ -55,45 +55,61 @@ def seen(sample: Sample, rules: NonexpansiveRules, memory: Tensor) -> Tensor:
 
 def push(
     scores: Tensor,
-    side: Tensor,
-    signs: Tensor,
+    sample: Sample,
+    groups: Groups,
     values: list[Tensor],
-    margin: Callable[[Tensor], Tensor],
+    combined: Combined,
     recipe: Recipe,
     watch: Watcher,
 ) -> None:
-    """Improve the values that a margin depends on, in place, by equation (18).
+    """Improve the values that log Pl depends on, in place, by equation (18).
 
-    The margin must rise with every score whose sign is +1 and fall with every other one.
+    The lead of one label over another must rise, fall or stay with every score as the groups of the rules say.
     """
-    label, against = 2.0 * side.float() - 1, signs.float()
+    labels = sample.labels
     optimiser = torch.optim.Adam(values, lr=RATE)
     generator = torch.Generator().manual_seed(recipe.seed)
-    beta = torch.zeros(len(label))
+    beta, rival = torch.zeros(len(labels)), labels
 
     def loss(step: int) -> Tensor:
-        nonlocal beta
+        nonlocal beta, rival
         if step % RENEWED == 0:
-            beta = _barely(margin, scores, label, against, 2 * recipe.epsilon)
-        rows = torch.randint(len(label), (min(BATCH, len(label)),), generator=generator)
-        moved = scores[rows] - (label[rows] * beta[rows])[:, None] * against
-        plain = softplus(-label[rows] * margin(scores[rows])).mean()
-        adversarial = softplus(-label[rows] * margin(moved)).mean()
+            beta, rival = _barely(combined, scores, labels, groups, 2 * recipe.epsilon)
+        rows = torch.randint(len(labels), (min(BATCH, len(labels)),), generator=generator)
+        against = groups.rising(labels[rows], rival[rows]).to(scores.dtype)
+        moved = scores[rows] - beta[rows][:, None] * against
+        plain = sample.mean(softplus(-lead(combined(scores[rows]), labels[rows])), rows)
+        adversarial = sample.mean(softplus(-lead(combined(moved), labels[rows])), rows)
         return adversarial + recipe.omega * plain
 
     schedule = LambdaLR(optimiser, lambda step: 1 - step / STEPS)
     Loop(optimiser, loss, STEPS, schedule=schedule).run(watch, "beliefs")
 
 
-def _barely(margin: Callable[[Tensor], Tensor], scores: Tensor, label: Tensor, against: Tensor, most: float) -> Tensor:
-    """How far each example can be moved before its label changes; below 0 where it is classified wrong."""
-    found = []
+def lead(logits: Tensor, labels: Tensor) -> Tensor:
+    """How far each example's label is ahead of the others, as a logit: softplus of its negative is cross-entropy."""
+    own = logits.gather(1, labels[:, None])[:, 0]
+    return own - logits.scatter(1, labels[:, None], -torch.inf).logsumexp(dim=1)
+
+
+def _barely(combined: Combined, scores: Tensor, labels: Tensor, groups: Groups, most: float) -> tuple[Tensor, Tensor]:
+    """How far each example can be moved before its label changes, below 0 where it is wrong; its strongest rival."""
+    found, rivals = [], []
     with torch.no_grad():
-        for part, sign in zip(scores.split(BATCH), label.split(BATCH), strict=True):
-            low, high = torch.full_like(sign, -most), torch.full_like(sign, most)
+        for part, label in zip(scores.split(BATCH), labels.split(BATCH), strict=True):
+            rival = combined(part).scatter(1, label[:, None], -torch.inf).argmax(dim=1)
+            against = groups.rising(label, rival).to(part.dtype)
+            low, high = part.new_full((len(part),), -most), part.new_full((len(part),), most)
             for _ in range(HALVINGS):
                 middle = (low + high) / 2
-                right = margin(part - (sign * middle)[:, None] * against) * sign > 0
+                right = _ahead(combined(part - middle[:, None] * against), label)
                 low, high = torch.where(right, middle, low), torch.where(right, high, middle)
             found.append(low)
-    return torch.cat(found)
+            rivals.append(rival)
+    return torch.cat(found), torch.cat(rivals)
+
+
+def _ahead(logits: Tensor, labels: Tensor) -> Tensor:
+    """Whether each label is ahead of all others."""
+    others = logits.scatter(1, labels[:, None], -torch.inf).amax(dim=1)
+    return logits.gather(1, labels[:, None])[:, 0] > others

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import Tensor
 
 from nbr.classify.recipe import Sample, Watcher
@@ -25,17 +25,24 @@ class Pictures:
     shape_: tuple[int, int] | None
     classes_: Array
 
-    def _sample(self, X: ArrayLike, y: ArrayLike) -> Sample:
-        """Inputs to be learned from, in float32, and the numbers of their labels."""
+    def _sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Sample:
+        """Inputs to be learned from, in float32, the numbers of their labels, and what each counts."""
         points, truth = validate_data(self, self._flat(X, True), y, dtype=np.float32, order="C")
         check_classification_targets(truth)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, points, dtype=np.float32, ensure_non_negative=True)
+            counted = weights > 0  # a row that counts for nothing is as good as not there
+            points, truth, weights = points[counted], truth[counted], weights[counted] / weights[counted].mean()
         self.classes_, codes = np.unique(truth, return_inverse=True)
         if len(self.classes_) < 2:
             raise NbrError(f"the data have one class, {self.classes_[0]}; the classifier needs two labels")
-        if len(self.classes_) > 2:
-            words = f"Only binary classification is supported. The type of the target is {type_of_target(truth)}."
-            raise NbrError(f"{words} BeliefClassifier takes more labels")
-        return Sample(torch.from_numpy(self._inside(points)), torch.from_numpy(codes), self.shape_)
+        return Sample(
+            torch.from_numpy(self._inside(points)),
+            torch.from_numpy(codes),
+            self.shape_,
+            None if weights is None else torch.from_numpy(weights),
+        )
 
     def _points(self, X: ArrayLike) -> Tensor:
         """Inputs to be judged, in float64."""

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from nbr.classify.frames import against_rest
+from nbr.classify.layouts import Layout
 from nbr.classify.recipe import Recipe, Sample
 from nbr.classify.rules import NonexpansiveRules
 from nbr.inference.batch import Groups
@@ -26,25 +27,24 @@ STEPS = 300
 STEEPEST = 20.0  # s times epsilon at the most: an example that can be told for sure would ask for infinity
 
 
-def memorise(sample: Sample, networks: nn.Module, recipe: Recipe) -> tuple[NonexpansiveRules, Tensor]:
+def memorise(sample: Sample, networks: nn.Module, layout: Layout, recipe: Recipe) -> tuple[NonexpansiveRules, Tensor]:
     """Rules with scales but not yet beliefs, and which rule is the memory of each example (-1 if none)."""
-    fixed = Fixed(networks)
-    own = torch.arange(sample.kinds).repeat_interleave(recipe.networks)  # the label that each network speaks for
+    fixed, table = Fixed(networks), layout.table
     scores = fixed(sample.points)
-    best, owner = scores.masked_fill(own != sample.labels[:, None], -math.inf).max(dim=1)
+    best = layout.reached(scores, sample.labels)
     left = best < recipe.gamma * recipe.epsilon if recipe.memories else torch.zeros_like(best, dtype=torch.bool)
+    taken = layout.spoken(scores, sample.labels) & ~left[:, None]
     size = torch.bincount(sample.labels).double()
-    shares = torch.bincount(owner[~left], minlength=len(own)).double() / size[own]
     kept = sample.labels[left]
     memory = torch.full((len(left),), -1)
-    memory[left] = len(own) + torch.arange(len(kept))
-    scale = _scales(scores, owner, left, own, sample.labels, recipe)
+    memory[left] = len(table) + torch.arange(len(kept))
+    scale = _scales(scores, taken, table[:, sample.labels].T == 0, sample, recipe)
     reach, sharp = _reaches(sample, left, recipe)
     rules = NonexpansiveRules(
-        groups=Groups(against_rest(torch.cat([own, kept]), sample.kinds)),
-        share=torch.cat([shares, 1 / size[kept]]),
+        groups=Groups(torch.cat([table, against_rest(kept, sample.kinds)])),
+        share=torch.cat([layout.shares(taken, sample.labels), 1 / size[kept]]),
         scale=torch.cat([scale, sharp]),
-        belief=torch.full((len(own) + len(kept),), 0.5, dtype=torch.float64),
+        belief=torch.full((len(table) + len(kept),), 0.5, dtype=torch.float64),
         networks=fixed,
         memories=sample.points[left],
         reach=reach,
@@ -52,18 +52,18 @@ def memorise(sample: Sample, networks: nn.Module, recipe: Recipe) -> tuple[Nonex
     return rules, memory
 
 
-def _scales(scores: Tensor, owner: Tensor, left: Tensor, label: Tensor, truth: Tensor, recipe: Recipe) -> Tensor:
-    """s of each network: its own examples against all of the other labels."""
-    numbers = torch.arange(len(label))
-    own = ((owner[:, None] == numbers) & ~left[:, None]).float()
-    other = (truth[:, None] != label).float()
+def _scales(scores: Tensor, own: Tensor, other: Tensor, sample: Sample, recipe: Recipe) -> Tensor:
+    """s of each network: its own examples (n, networks) against those of its other group."""
     beta = recipe.shift * recipe.epsilon
+    mine, theirs = own.float(), other.float()
+    if sample.weights is not None:
+        mine, theirs = mine * sample.weights[:, None], theirs * sample.weights[:, None]
 
     def loss(logs: Tensor) -> Tensor:
         s = logs.exp()
-        return (own * softplus(-s * (scores - beta)) + other * softplus(s * (scores + beta))).sum()
+        return (mine * softplus(-s * (scores - beta)) + theirs * softplus(s * (scores + beta))).sum()
 
-    return _minimum(torch.zeros(len(label)), loss, recipe).exp().double()
+    return _minimum(torch.zeros(scores.shape[1]), loss, recipe).exp().double()
 
 
 def _reaches(sample: Sample, left: Tensor, recipe: Recipe) -> tuple[Tensor, Tensor]:

@@ -19,8 +19,11 @@ class Logits(nn.Module):
         return self.rules.batch(self.rules.scores(inputs.flatten(1)), self.combine).points()
 
 
-class LargestScores(nn.Module):
-    """The largest score of the rules that speak for each label: similar decisions, without sigmoids and logs."""
+class BareScores(nn.Module):
+    """Similar decisions without sigmoids and logs: for each label the largest score of the rules that speak for it.
+
+    Rules that leave labels out, such as those of pairs, decide by the one that speaks for the label least.
+    """
 
     def __init__(self, rules: NonexpansiveRules) -> None:
         super().__init__()
@@ -28,4 +31,14 @@ class LargestScores(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         scores = self.rules.scores(inputs.flatten(1))
-        return torch.stack([scores[:, own].amax(dim=1) for own in (self.rules.groups.table == 1).T], dim=1)
+        return torch.stack([self._label(scores, group) for group in self.rules.groups.table.T], dim=1)
+
+    def _label(self, scores: Tensor, group: Tensor) -> Tensor:
+        some = (self.rules.groups.table < 0).any(dim=1)
+        full, part = (group == 1) & ~some, (group >= 0) & some
+        found = []
+        if bool(part.any()):
+            found.append((scores[:, part] * (2 * group[part] - 1)).amin(dim=1))
+        if bool(full.any()):
+            found.append(scores[:, full].amax(dim=1))
+        return torch.stack(found).amax(dim=0)

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn.functional import softplus
@@ -69,9 +70,12 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> NonexpansiveClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> NonexpansiveClassifier:
         """Train with the logistic loss of the output, lowered by beta times epsilon where it should be high."""
-        sample = self._sample(X, y)
+        sample = self._sample(X, y, sample_weight)
+        if sample.kinds > 2:
+            words = f"Only binary classification is supported. The type of the target is {type_of_target(y)}."
+            raise NbrError(f"{words} RobustClassifier and BeliefClassifier take more labels")
         recipe = Recipe(
             epsilon=float(self.epsilon),
             epochs=self.epochs,
@@ -89,7 +93,8 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
 
             def loss(scores: Tensor, rows: Tensor) -> Tensor:
                 margin = scores[0] * sign[rows]
-                return (softplus(-sharp * (margin - beta)) + weight * rightness(margin, recipe)).mean() / sharp
+                each = softplus(-sharp * (margin - beta)) + weight * rightness(margin, recipe)
+                return sample.mean(each, rows) / sharp
 
             return loss
 

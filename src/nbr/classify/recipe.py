@@ -19,7 +19,8 @@ class Recipe:
     """Settings of the three steps; lengths are in units of the input."""
 
     epsilon: float = 2.0  # the radius to be robust at
-    networks: int = 7  # for each label
+    frames: str = "rest"  # what networks tell apart: each label from the rest, or pairs of labels
+    networks: int = 7  # for each label, where they tell it from the rest
     width: int = 384  # of the layers that all networks share
     depth: int = 5  # how many these are
     head: int = 64  # width of the layer that each network has of its own
@@ -48,11 +49,15 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Sample:
-    """Training examples: flat points, the numbers of their labels, and the height and width of pictures if they are."""
+    """Training examples: flat points, the numbers of their labels, and the height and width of pictures if they are.
+
+    `weights` say how much each example counts; their mean is 1.
+    """
 
     points: Tensor
     labels: Tensor
     shape: tuple[int, int] | None
+    weights: Tensor | None = None
 
     @property
     def kinds(self) -> int:
@@ -62,7 +67,12 @@ class Sample:
     @property
     def fingerprint(self) -> str:
         """Tells one sample from another."""
-        return hashlib.sha256(self.points.numpy().tobytes() + self.labels.numpy().tobytes()).hexdigest()
+        parts = [self.points, self.labels] + ([] if self.weights is None else [self.weights])
+        return hashlib.sha256(b"".join(part.numpy().tobytes() for part in parts)).hexdigest()
+
+    def mean(self, values: Tensor, rows: Tensor) -> Tensor:
+        """The mean of values of some rows, each counted by its weight."""
+        return values.mean() if self.weights is None else (values * self.weights[rows]).mean()
 
     def changed(self, rows: Tensor, strength: float, generator: torch.Generator) -> Tensor:
         points = self.points[rows]

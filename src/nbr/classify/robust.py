@@ -1,4 +1,4 @@
-"""A classifier for two labels whose label provably cannot change inside an L2 ball (sections 4.2 to 4.4)."""
+"""A classifier whose label provably cannot change inside an L2 ball (sections 4.2 to 4.4)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ from nbr import registry
 from nbr.classify.beliefs import believe
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Evaluation, check_combine, evaluate
-from nbr.classify.experts import experts
+from nbr.classify.experts import Experts
 from nbr.classify.frames import against_rest
 from nbr.classify.inputs import Pictures, progress
+from nbr.classify.layouts import Layout
 from nbr.classify.memories import memorise
-from nbr.classify.modules import LargestScores, Logits
+from nbr.classify.modules import BareScores, Logits
+from nbr.classify.pairs import Pairs
 from nbr.classify.recipe import Recipe
 from nbr.classify.rules import NonexpansiveRules
 from nbr.classify.storage import header, networks, restored, written
-from nbr.errors import NbrError
+from nbr.errors import NbrError, suggest
 from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed
 
 Array = NDArray[Any]
 OVER_RULES = ("share", "scale", "belief")
+FRAMES = ("auto", "rest", "pairs")
 FURTHEST = 8.0  # times epsilon: no larger radius is looked for
 
 
@@ -38,17 +41,20 @@ FURTHEST = 8.0  # times epsilon: no larger radius is looked for
 class RobustClassifier(Pictures, BeliefEstimator):
     """Nonexpansive networks and memorised examples, each a rule with a degree of belief.
 
-    There are `networks` networks for each label, with `depth` layers of `width` units in common and one of `head` units
-    of their own. Each tells one kind of examples of its label from all of the other label; what no network takes is
-    memorised. `epsilon` is the radius to be robust at, in the units of the inputs. Inputs are vectors (n, size) or
-    pictures (n, height, width); `box=(0, 1)` says what values they may have. Pictures are changed a little at random
-    while training, by the strength `augment`. `checkpoint` names a file from which a run that was stopped goes on.
+    With `frames="rest"`, as for two labels, there are `networks` networks for each label, with `depth` layers of
+    `width` units in common and one of `head` units of their own. Each tells one kind of examples of its label from all
+    others. With `frames="pairs"`, as for more labels, there is one network for each pair of labels, and the layers in
+    common are all but the last. What no network takes is memorised. `epsilon` is the radius to be robust at, in the
+    units of the inputs. Inputs are vectors (n, size) or pictures (n, height, width); `box=(0, 1)` says what values they
+    may have. Pictures are changed a little at random while training, by the strength `augment`. `checkpoint` names a
+    file from which a run that was stopped goes on.
     """
 
     def __init__(
         self,
         epsilon: float = 2.0,
         *,
+        frames: str = "auto",
         networks: int = 7,
         width: int = 384,
         depth: int = 5,
@@ -67,6 +73,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         verbose: bool = False,
     ) -> None:
         self.epsilon = epsilon
+        self.frames = frames
         self.networks = networks
         self.width = width
         self.depth = depth
@@ -84,15 +91,16 @@ class RobustClassifier(Pictures, BeliefEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> RobustClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> RobustClassifier:
         """Train in three steps: networks, then scales and memories, then beliefs."""
         check_combine(self.combine)
-        sample = self._sample(X, y)
+        sample = self._sample(X, y, sample_weight)
         recipe = self._recipe()
+        layout = _layout(recipe, sample.kinds)
         watch = progress(self.verbose)
         path = None if self.checkpoint is None else Path(self.checkpoint)
-        networks = experts(sample, recipe, watch, path)
-        rules, memory = memorise(sample, networks, recipe)
+        networks = layout.train(sample, recipe, watch, path)
+        rules, memory = memorise(sample, networks, layout, recipe)
         self.rules_ = believe(sample, rules, memory, recipe, watch)
         self.recipe_ = asdict(recipe)
         if path is not None:
@@ -100,7 +108,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         return self
 
     def margin(self, X: ArrayLike) -> Array:
-        """log Pl of the second label minus that of the first: the same as `decision_function`."""
+        """The same as `decision_function`: for two labels log Pl of the second minus that of the first."""
         return self.decision_function(X)
 
     def contents(self) -> dict[str, int]:
@@ -141,8 +149,8 @@ class RobustClassifier(Pictures, BeliefEstimator):
         return Logits(self._rules(), self.combine)
 
     def raw_module(self) -> nn.Module:
-        """From inputs to the largest score G_i of each label's rules: similar decisions, without sigmoids and logs."""
-        return LargestScores(self._rules())
+        """From inputs to bare scores G_i of each label's rules: similar decisions, without sigmoids and logs."""
+        return BareScores(self._rules())
 
     def _evaluate(self, X: ArrayLike) -> Evaluation:
         return evaluate(self._rules(), self._points(X), check_combine(self.combine))
@@ -163,8 +171,12 @@ class RobustClassifier(Pictures, BeliefEstimator):
         for name in ("epsilon", "networks", "width", "depth", "head", "epochs", "batch_size", "beta"):
             if not getattr(self, name) > 0:
                 raise NbrError(f"{name} is above 0, not {getattr(self, name)!r}")
+        if self.frames not in FRAMES:
+            raise NbrError(f"unknown frames {self.frames!r}" + suggest(str(self.frames), FRAMES))
+        few = len(self.classes_) == 2
         return Recipe(
             epsilon=float(self.epsilon),
+            frames=("rest" if few else "pairs") if self.frames == "auto" else self.frames,
             networks=self.networks,
             width=self.width,
             depth=self.depth,
@@ -179,10 +191,9 @@ class RobustClassifier(Pictures, BeliefEstimator):
             seed=int(check_random_state(self.random_state).randint(2**31)),
         )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+
+def _layout(recipe: Recipe, labels: int) -> Layout:
+    return Pairs(labels) if recipe.frames == "pairs" else Experts(labels, recipe.networks)
 
 
 def _check(classifier: RobustClassifier) -> None:

@@ -79,7 +79,7 @@ def combined(sample: Sample, rules: NonexpansiveRules, recipe: Recipe) -> dict[s
         weight = rules.share.float().clamp(min=SMALLEST).log().requires_grad_()  # else rules of few examples drown all
         scale = rules.scale.float().log().requires_grad_()
         margin = _field(rules, weight, scale, energy)
-        push(scores, sample.labels, _rising(rules), [weight, scale], margin, recipe, silent)
+        push(scores, sample, rules.groups, [weight, scale], Combined(rules, margin, True).logits, recipe, silent)
         fixed = (weight.detach().double(), scale.detach().double())
         found[f"Markov random field {number}"] = Combined(rules, _field(rules, *fixed, energy), True)
     for number, feature in ((1, lambda told: torch.sigmoid(rules.scale.to(told.dtype) * told)), (2, _itself)):

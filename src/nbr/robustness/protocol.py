@@ -187,6 +187,8 @@ def nearest_others(images: Tensor, labels: Tensor, train: Tensor, train_labels: 
     """For each image the nearest training image of another label that the classifier gives another label too."""
     with torch.no_grad():
         predicted = torch.cat([target.logits(part).argmax(dim=1) for part in train.split(512)])
-    distance = torch.cdist(images.flatten(1), train.flatten(1))
-    usable = (train_labels != labels[:, None]) & (predicted != labels[:, None])
-    return train[distance.masked_fill(~usable, torch.inf).argmin(dim=1)]
+    known, found = train.flatten(1), []
+    for part, label in zip(images.split(BATCH), labels.split(BATCH), strict=True):  # not all distances at once
+        usable = (train_labels != label[:, None]) & (predicted != label[:, None])
+        found.append(torch.cdist(part.flatten(1), known).masked_fill(~usable, torch.inf).argmin(dim=1))
+    return train[torch.cat(found)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
+
+BEYOND = 20.0  # times the range of inputs
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ class Target:
                     for part, label in zip(inputs.split(256), labels.split(256), strict=True)
                 ]
             )
+
+    def without_box(self) -> Target:
+        """The same with inputs that may have any value, for all that an attack will come to: foolbox wants an end."""
+        middle, half = (self.low + self.high) / 2, BEYOND * (self.high - self.low) / 2
+        return replace(self, low=middle - half, high=middle + half)
 
     def clip(self, inputs: Tensor) -> Tensor:
         return inputs.clamp(self.low, self.high)
