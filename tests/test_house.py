@@ -15,7 +15,7 @@ STOREYS = [
     ["world"],
     ["points", "language"],
     ["tables", "rules"],
-    ["evidence", "inference"],
+    ["evidence", "inference", "restating"],
     ["sources", "priors"],
     ["density", "asking"],
     ["reasoner"],

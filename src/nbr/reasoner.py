@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from nbr import priors, registry, tables
-from nbr.asking import best, checking, explaining, many, masses, ranking
+from nbr.asking import best, checking, distilling, explaining, many, masses, ranking
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import answer_table
 from nbr.asking.best import Best
 from nbr.asking.checking import Check
+from nbr.asking.distilling import Distilled
 from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
@@ -28,6 +30,7 @@ from nbr.inference import Limits
 from nbr.inference.point import keep
 from nbr.language import Expression, parse
 from nbr.priors import Prior
+from nbr.restating.restated import Restated
 from nbr.rules import Rule
 from nbr.rules.codec import Codec, Map
 from nbr.rules.knowledge import Knowledge, check_entries
@@ -37,7 +40,7 @@ from nbr.world import World
 if TYPE_CHECKING:
     import pandas as pd
 
-IN_TOML = ("things", "variables", "rules", "expect", "prior")
+IN_TOML = ("things", "variables", "rules", "expect", "prior", "views")
 
 
 @registry.kind("model", "reasoner")
@@ -168,6 +171,26 @@ class Reasoner:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
         return checking.check(self.knowledge, Limits.within(asking.Settings(budget=budget).budget))
 
+    def restated(self, *, budget: float = 10.0, seed: int = 0) -> list[Restated | str]:
+        """Each rule as a short statement with the share of points on which both agree, or why it is not restated.
+
+        A rule that is a statement already gets an empty text.
+        """
+        deadline = Limits.within(asking.Settings(budget=budget).budget).deadline
+        return list(distilling.restated(self.knowledge, self.prior, deadline, seed))
+
+    def distil(
+        self, agreement: float = 0.99, *, keep: bool = True, budget: float = 10.0, seed: int = 0
+    ) -> Distilled[Reasoner]:
+        """The model with statements in the place of networks, where they agree on that share of points.
+
+        Other networks stay as they are, or are dropped if `keep` is False. `budget` seconds go into measuring what was
+        lost: how far the answers of both models are apart.
+        """
+        knowledge, fates, lost = distilling.distil(self.knowledge, self.prior, agreement, keep, budget, seed)
+        reasoner = Reasoner(knowledge.world, knowledge.rules, prior=self.known_prior, views=self.views)
+        return Distilled(reasoner, fates, lost)
+
     def probability(
         self, question: str | Expression, given: str | Expression | None = None, *, budget: float = 10.0, seed: int = 0
     ) -> Probability:
@@ -227,8 +250,11 @@ class Reasoner:
         return self.knowledge, self.known_prior
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a .nbr file; a rule that is an arbitrary function cannot be saved, and the error says which."""
-        container.save(self, path)
+        """Write a .nbr file, or a .toml, which has no networks; what cannot be saved is named by the error."""
+        if Path(path).suffix.lower() == ".toml":
+            container.save_toml(saved.by_hand(self.knowledge, self.known_prior, self.views), path)
+        else:
+            container.save(self, path)
 
     def spec(self) -> tuple[registry.Spec, registry.Tensors]:
         """The model as plain data and tensors, for a file."""

@@ -70,3 +70,16 @@ def test_report_is_a_page_with_a_picture_and_no_network(runs) -> None:
     ElementTree.fromstring(svg)
     for question in table1.QUESTIONS:
         assert f"[{question.exact[0]:.4f}, {question.exact[1]:.4f}]" in page
+
+
+@pytest.mark.parametrize("model", ["identity", "autoencoder"])
+def test_distilled_it_is_the_majority_and_its_opposite(runs, model: str) -> None:
+    found = runs[model].reasoner.distil()
+    assert [rule.describe() for rule in found.reasoner.rules] == [
+        "x0 <-> majority(x1..x9)",
+        "x10 <-> ~majority(x1..x9)",
+    ]
+    assert [fate.restated.agreement for fate in found.rules] == [1.0, 1.0]
+    for question in table1.QUESTIONS:
+        answer = found.reasoner.ask(question.asked, question.given)
+        assert (answer.belief, answer.plausibility) == pytest.approx(question.exact, abs=0.005)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import nbr
-from nbr.app import checking
+from nbr.app import checking, distilling
 from nbr.app.options import Json, Model
 
 app = typer.Typer(
@@ -82,6 +82,7 @@ def explain(
 
 app.command()(checking.best)
 app.command()(checking.check)
+app.command()(distilling.distil)
 
 
 @app.command()

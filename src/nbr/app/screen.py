@@ -11,6 +11,7 @@ from nbr.asking.best import Best
 from nbr.asking.ranking import Ranking
 from nbr.density.probability import Probability
 from nbr.reasoner import Reasoner
+from nbr.restating.restated import Restated
 from nbr.world import Bit, Choice, Variable, World
 
 WIDTH = 50
@@ -146,17 +147,27 @@ def reasoner(reasoner: Reasoner, name: str) -> str:
     if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
     lines += ["", "rules", "       belief"]
-    for position, rule in enumerate(reasoner.rules, 1):
+    for position, (rule, words) in enumerate(zip(reasoner.rules, reasoner.restated(), strict=True), 1):
         said = rule.describe() if rule.name is None else f"{rule.name}: {rule.describe()}"
         lines.append(f"  {position:>3}  {rule.degree:.4f}  {said}")
+        if words:
+            lines.append(
+                f"               in words: {words}" if isinstance(words, Restated) else f"               ({words})"
+            )
     return "\n".join(lines if reasoner.rules else lines[:-2])
 
 
 def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
     """The same as plain data."""
     rules = [
-        {"kind": type(rule).__name__.lower(), "name": rule.name, "says": rule.describe(), "belief": rule.degree}
-        for rule in reasoner.rules
+        {
+            "kind": type(rule).__name__.lower(),
+            "name": rule.name,
+            "says": rule.describe(),
+            "belief": rule.degree,
+            "restated": words.as_json() if isinstance(words, Restated) else None,
+        }
+        for rule, words in zip(reasoner.rules, reasoner.restated(), strict=True)
     ]
     return {"variables": reasoner.world.spec, "rules": rules}
 

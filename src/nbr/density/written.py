@@ -18,7 +18,7 @@ from torch import Tensor
 
 from nbr.errors import NbrError, suggest
 from nbr.language import span
-from nbr.priors import Independent, numbers, uniform
+from nbr.priors import Independent, Prior, numbers, uniform
 from nbr.world import Bit, Choice, Real, Variable, World
 
 ROUNDING = 1e-6
@@ -42,6 +42,31 @@ def written(world: World, table: object) -> Independent:
                 raise NbrError(f"[prior] {name!r}: {error}") from None
             named.add(name)
     return Independent(world, list(columns.values()))
+
+
+def by_hand(prior: Prior) -> dict[str, object]:
+    """The inverse: a [prior] table, if the prior can be written as one.
+
+    >>> world = World(flat=Bit(), weather=Choice("dry", "wet"))
+    >>> by_hand(Independent(world, [torch.tensor([0.75, 0.25]), torch.tensor([1.0, 1.0])]))
+    {'flat': 0.25}
+    """
+    if not isinstance(prior, Independent):
+        raise NbrError("a .toml has no words for this prior: save the model as .nbr")
+    found: dict[str, object] = {}
+    for (name, variable), column in zip(prior.world.variables.items(), prior.columns, strict=True):
+        if len(column) == 0 or (not isinstance(variable, Real) and bool((column == column[0]).all())):
+            continue  # uniform, as what is not named
+        if isinstance(variable, Real) and (column.dim() == 2 or variable.step):
+            raise NbrError(f"a .toml has no words for the prior of {name!r}: save the model as .nbr")
+        shares = (column if isinstance(variable, Real) else column / column.sum()).tolist()
+        if isinstance(variable, Bit):
+            found[name] = shares[1]
+        elif isinstance(variable, Choice):
+            found[name] = dict(zip(variable.labels, shares, strict=True))
+        else:
+            found[name] = {"mean": shares[0], "spread": shares[1]}
+    return found
 
 
 def _column(variable: Variable, said: object) -> Tensor:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from os import PathLike
@@ -25,6 +26,7 @@ from nbr.storage.atomic import write
 
 FORMAT = 1
 KEY = "nbr"
+BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key without quotation marks
 UNREADABLE = (
     safetensors.SafetensorError,
     ValueError,
@@ -45,6 +47,38 @@ def save(model: Saved, path: str | PathLike[str]) -> None:
     tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
     header = json.dumps({"format": FORMAT, "checksum": _checksum(spec, tensors), "model": spec})
     write(path, safetensors.torch.save(tensors, metadata={KEY: header}))
+
+
+def save_toml(model: Mapping[str, Any], path: str | PathLike[str]) -> None:
+    """Write plain data to a .toml, one table for each entry that is one, a list of tables entry by entry."""
+    lines = [f"{_key(name)} = {_value(value)}" for name, value in model.items() if not _tables(value)]
+    for name, value in model.items():
+        for table in value if isinstance(value, list) else [value]:
+            if _tables(value):
+                lines += ["", f"[[{_key(name)}]]" if isinstance(value, list) else f"[{_key(name)}]"]
+                lines += [f"{_key(key)} = {_value(part)}" for key, part in table.items()]
+    write(Path(path), ("\n".join(lines).strip() + "\n").encode())
+
+
+def _tables(value: object) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and all(isinstance(each, dict) for each in value))
+
+
+def _key(name: str) -> str:
+    return name if BARE.fullmatch(name) else _value(name)
+
+
+def _value(value: object) -> str:
+    """A value as TOML writes it: its texts, numbers and lists are those of JSON.
+
+    >>> print(_value({"from": 0, "to": 1.5, "labels": ["a", 'b "c"']}))
+    { from = 0, to = 1.5, labels = ["a", "b \\"c\\""] }
+    """
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(part)}" for key, part in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def read(path: Path) -> bytes:

@@ -1,0 +1,195 @@
+"""A model of networks as one of statements, and what that loses.
+
+Every rule that is no statement is restated (`nbr.restating`). Where the words agree with it well enough they take its
+place; elsewhere it stays as it was, or is dropped. What was lost is measured by asking both models the same questions.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from nbr.asking.many import ask_many
+from nbr.asking.question import Settings
+from nbr.errors import NbrError
+from nbr.language.brief import brief
+from nbr.language.expressions import Atom
+from nbr.priors import Prior
+from nbr.restating.restated import Restated, restate
+from nbr.rules import Clause, Rule
+from nbr.rules.knowledge import Knowledge
+from nbr.world import Bit, Choice, World
+
+ASKED = 400  # questions of which the effect is measured
+EACH = 10  # of them at the most with one condition
+Model = TypeVar("Model")
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of a rule: "as it was", "in words" or "dropped"; its words if it was restated, or why it was not."""
+
+    rule: int
+    text: str
+    became: str
+    restated: Restated | None = None
+    why: str = ""
+
+    def __str__(self) -> str:
+        words = f"{self.restated}" if self.restated is not None else self.text
+        return f"{self.became}: {words}" + (f" ({self.why})" if self.why else "")
+
+    def as_json(self) -> dict[str, object]:
+        restated = None if self.restated is None else self.restated.as_json()
+        return {"rule": self.rule, "text": self.text, "became": self.became, "why": self.why, "restated": restated}
+
+
+@dataclass(frozen=True)
+class Lost:
+    """How far answers move: of so many questions that both models answer exactly, the mean and the largest change."""
+
+    questions: int
+    mean: float
+    largest: float
+    at: str  # the question whose answer moves most
+
+    def __str__(self) -> str:
+        if not self.questions:
+            return "what was lost is not known: no question was answered exactly by both models in time"
+        asked = f"of {self.questions:,} questions about a variable, with some others known, answers move by"
+        return f"{asked} {self.mean:.4f} on average and {self.largest:.4f} at most ({self.at})"
+
+
+@dataclass(frozen=True)
+class Distilled(Generic[Model]):
+    """A model in words, what became of each rule, and what that changed."""
+
+    reasoner: Model
+    rules: tuple[Fate, ...]
+    lost: Lost
+
+    @property
+    def complete(self) -> bool:
+        """Whether every rule is in words now, and none was dropped."""
+        return all(fate.became == "in words" or (fate.restated is None and not fate.why) for fate in self.rules)
+
+    def as_json(self) -> dict[str, object]:
+        lost = {name: getattr(self.lost, name) for name in ("questions", "mean", "largest", "at")}
+        return {"complete": self.complete, "rules": [fate.as_json() for fate in self.rules], "lost": lost}
+
+    def __str__(self) -> str:
+        lines = [f"{fate.rule:>3}  {fate}" for fate in self.rules]
+        return "\n".join([*lines, str(self.lost)])
+
+
+def restated(
+    knowledge: Knowledge, prior: Prior, deadline: float = float("inf"), seed: int = 0
+) -> Iterator[Restated | str]:
+    """Each rule in words, or why it is not: it is a statement already, or nobody knows what it says of points."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def drawn(count: int) -> Tensor:
+        return prior.sample(count, generator)
+
+    for rule in knowledge.rules:
+        if isinstance(rule, Clause):
+            yield ""
+        elif time.monotonic() >= deadline:
+            yield "not restated in time"
+        else:
+            yield _one(knowledge, rule, drawn)
+
+
+def _one(knowledge: Knowledge, rule: Rule, drawn: Callable[[int], Tensor]) -> Restated | str:
+    codec = knowledge.codec
+    if codec is not None and codec.encoder is None:
+        return "without an encoder nobody knows what it says of observed points"
+
+    def grades(points: Tensor) -> Tensor:
+        return rule.grades(points if codec is None else codec.encode(points))
+
+    try:
+        names = rule.inputs if codec is None else knowledge.world.names
+        return restate(rule, knowledge.world, grades, names, drawn)
+    except NbrError as error:
+        return str(error)
+
+
+def distil(
+    knowledge: Knowledge, prior: Prior, agreement: float, keep: bool, budget: float, seed: int
+) -> tuple[Knowledge, tuple[Fate, ...], Lost]:
+    """Statements in the place of the rules with which they agree on that share of points; see the module."""
+    if not 0.5 <= agreement <= 1:
+        raise NbrError(f"the agreement is a share from 0.5 to 1, not {agreement}")
+    fates: list[Fate] = []
+    rules: list[Rule] = []
+    for number, (rule, found) in enumerate(
+        zip(knowledge.rules, restated(knowledge, prior, seed=seed), strict=True), start=1
+    ):
+        fate, becomes = _decided(number, rule, found, agreement, keep and knowledge.codec is None)
+        fates.append(fate)
+        rules += becomes
+    smaller = Knowledge(knowledge.world, rules)
+    changed = any(fate.became != "as it was" for fate in fates)
+    lost = _lost(knowledge, smaller, prior, budget, seed) if changed else Lost(0, 0.0, 0.0, "")
+    return smaller, tuple(fates), lost
+
+
+def _decided(number: int, rule: Rule, found: Restated | str, agreement: float, keep: bool) -> tuple[Fate, list[Rule]]:
+    if found == "":
+        return Fate(number, str(rule), "as it was"), [rule]
+    words = found if isinstance(found, Restated) else None
+    if words is not None and words.agreement >= agreement:
+        if not words.telling:
+            return Fate(number, str(rule), "dropped", words, "it tells no points apart"), []
+        return Fate(number, str(rule), "in words", words), _clauses(rule, words)
+    why = found if isinstance(found, str) else "too little agreement"
+    return Fate(number, str(rule), "as it was" if keep else "dropped", words, why), [rule] if keep else []
+
+
+def _clauses(rule: Rule, words: Restated) -> list[Rule]:
+    several = len(words.telling) > 1 and rule.name is not None
+    names = [f"{rule.name} ({each.text})" if several else rule.name for each in words.telling]
+    return [Clause(each.text, each.belief, name) for each, name in zip(words.telling, names, strict=True)]
+
+
+def _lost(before: Knowledge, after: Knowledge, prior: Prior, budget: float, seed: int) -> Lost:
+    """Both models asked about variables while some others are known, from none to all, as drawn from the prior."""
+    end = time.monotonic() + budget
+    changes: list[tuple[float, str]] = []
+    for given, questions in _questions(before.world, prior, seed):
+        if time.monotonic() >= end or len(changes) >= ASKED:
+            break
+        settings = Settings(budget=max(0.01, (end - time.monotonic()) / 4))
+        try:
+            first, second = (ask_many(model, [(q, given) for q in questions], settings) for model in (before, after))
+        except NbrError:  # the rules allow no point of this condition
+            continue
+        for one, other in zip(first, second, strict=True):
+            if one.exact and other.exact:
+                moved = max(abs(one.belief - other.belief), abs(one.plausibility - other.plausibility))
+                changes.append((moved, one.question + (f" given {given}" if given else "")))
+    if not changes:
+        return Lost(0, 0.0, 0.0, "")
+    largest, at = max(changes, key=lambda change: change[0])
+    return Lost(len(changes), sum(moved for moved, _ in changes) / len(changes), largest, at)
+
+
+def _questions(world: World, prior: Prior, seed: int) -> Iterator[tuple[str | None, Sequence[str]]]:
+    """Conditions, nothing first, each with questions about some variables that it leaves open."""
+    draw = random.Random(seed)
+    names = [name for name, kind in world.variables.items() if isinstance(kind, Bit | Choice)]
+    points = prior.sample(ASKED, torch.Generator().manual_seed(seed)) if names else torch.zeros(0)
+    for number, point in enumerate(points):
+        shown = world.show(point)
+        known = draw.sample(names, 0 if number == 0 else draw.randrange(len(names)))
+        rest = [name for name in names if name not in known]
+        said = {name: brief(Atom(name, "=", (shown[name],))) for name in names}
+        given = ", ".join(said[name] for name in names if name in known) or None
+        yield given, [said[name] for name in draw.sample(rest, min(EACH, len(rest)))]
