@@ -124,7 +124,8 @@ def fit(
     table: Annotated[list[Path], typer.Argument(help="CSV or Parquet tables, each with its own columns.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The .nbr file to write.")],
     valid: Annotated[Path | None, typer.Option(help="A table to choose by; else a tenth of the rows.")] = None,
-    rules: Annotated[str, typer.Option(help="How many rules each set of columns gets, or auto.")] = "auto",
+    rules: Annotated[str, typer.Option(help="How many rules a set of columns gets, auto, or clauses.")] = "auto",
+    rules_from: Annotated[Path | None, typer.Option(help="A model whose clauses stay: learn their beliefs.")] = None,
     prior: Annotated[str, typer.Option(help="Beside the rules: auto, uniform, marginals, or a .nbr.")] = "auto",
     column: Annotated[list[str] | None, typer.Option(help="What a column is, as in age=real:0:120.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
@@ -138,7 +139,7 @@ def fit(
     from nbr.app import learn
 
     reading = learn.Reading(column or [], drop or [], na or [], sep)
-    report = learn.fit(table, output, valid, rules, prior, steps, seed, reading)
+    report = learn.fit(table, output, valid, rules, prior, steps, seed, reading, rules_from)
     typer.echo(json.dumps(report) if as_json else learn.shown(report))
 
 

@@ -10,7 +10,9 @@ from nbr.asking.answer import Answer
 from nbr.asking.best import Best
 from nbr.asking.ranking import Ranking
 from nbr.density.probability import Probability
+from nbr.language.words import spoken
 from nbr.reasoner import Reasoner
+from nbr.rules import Clause
 from nbr.world import Bit, Choice, Variable, World
 
 WIDTH = 50
@@ -145,17 +147,30 @@ def reasoner(reasoner: Reasoner, name: str) -> str:
     lines = [head, "", "variables", *_variables(reasoner.world)]
     if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
-    lines += ["", "rules", "       belief"]
-    for position, rule in enumerate(reasoner.rules, 1):
+    return "\n".join([*lines, *_rules(reasoner)])
+
+
+def _rules(reasoner: Reasoner) -> list[str]:
+    """A line for each rule; those that were learned as clauses by what they add, and also in words."""
+    if not reasoner.rules:
+        return []
+    numbered = list(enumerate(reasoner.rules, 1))
+    adds = {position: rule.adds for position, rule in numbered if isinstance(rule, Clause) and rule.adds is not None}
+    lines = ["", "rules", "       belief" + ("  adds (nats a row)" if adds else "")]
+    for position, rule in sorted(numbered, key=lambda each: -adds.get(each[0], 0.0)):
         said = rule.describe() if rule.name is None else f"{rule.name}: {rule.describe()}"
-        lines.append(f"  {position:>3}  {rule.degree:.4f}  {said}")
-    return "\n".join(lines if reasoner.rules else lines[:-2])
+        gain = "" if not adds else f"  {adds[position]:.4f}" if position in adds else " " * 8
+        lines.append(f"  {position:>3}  {rule.degree:.4f}{gain}  {said}")
+        if position in adds and isinstance(rule, Clause):
+            lines.append(" " * (15 + len(gain)) + f"({spoken(rule.expression)})")
+    return lines
 
 
 def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
     """The same as plain data."""
     rules = [
         {"kind": type(rule).__name__.lower(), "name": rule.name, "says": rule.describe(), "belief": rule.degree}
+        | ({"adds": rule.adds} if isinstance(rule, Clause) and rule.adds is not None else {})
         for rule in reasoner.rules
     ]
     return {"variables": reasoner.world.spec, "rules": rules}
