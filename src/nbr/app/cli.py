@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import nbr
-from nbr.app import checking
+from nbr.app import checking, filling
 from nbr.app.options import Json, Model
 
 app = typer.Typer(
@@ -82,6 +82,8 @@ def explain(
 
 app.command()(checking.best)
 app.command()(checking.check)
+app.command()(filling.predict)
+app.command()(filling.impute)
 
 
 @app.command()
@@ -147,14 +149,14 @@ def fit(
 def score(
     model: Model,
     table: Annotated[list[Path], typer.Argument(help="CSV or Parquet tables.")],
+    rows: Annotated[int, typer.Option(help="Also so many rows that fit worst, and which cells are odd.")] = 0,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
     as_json: Json = False,
 ) -> None:
     """The mean log-likelihood of the rows of a table, in nats; empty cells are summed over."""
     from nbr.app import learn
 
-    report = learn.score(model, table, seed)
-    typer.echo(json.dumps(report) if as_json else learn.shown(report))
+    typer.echo(learn.score(model, table, rows, seed, as_json))
 
 
 @app.command()

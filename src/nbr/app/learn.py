@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbr import tables
+from nbr.app import filling
+from nbr.density.filling import misfits
 from nbr.density.likelihood import score as score_table
+from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
 from nbr.learning.fitting import fit_report
@@ -118,14 +121,21 @@ def _fit(
     }
 
 
-def score(model: Path, paths: list[Path], seed: int) -> Report:
+def score(model: Path, paths: list[Path], rows: int, seed: int, as_json: bool) -> str:
     reasoner = load_reasoner(model)
     table = tables.read(list(paths), reasoner.world)
     for note in table.notes:
         _say(note)
     scored = score_table(reasoner.knowledge, reasoner.prior, table, seed)
     error = {} if scored.exact else {"standard_error": scored.error}
-    return {"mean_log_likelihood": scored.mean, "rows": len(scored.log_prob), "exact": scored.exact, **error}
+    report: Report = {"mean_log_likelihood": scored.mean, "rows": len(scored.log_prob), "exact": scored.exact, **error}
+    if rows <= 0:
+        return json.dumps(report) if as_json else shown(report)
+    density = Density.of(reasoner.knowledge, reasoner.prior)
+    found = misfits(density, table, scored.log_prob, rows, seed)
+    if as_json:
+        return json.dumps(report | {"misfits": [each.as_json() for each in found]})
+    return shown(report) + "\n" + filling.misfits(found)
 
 
 def sample(model: Path, count: int, given: str | None, output: Path | None, seed: int, as_json: bool) -> str:
