@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nbr.kinds import load
     from nbr.language import Expression, parse
     from nbr.learning.fitting import fit
+    from nbr.learning.predictor import Predictor
     from nbr.reasoner import Reasoner
     from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
     from nbr.world import Bit, Choice, Real, World
@@ -42,6 +43,7 @@ _HOME = {
     "NbrError": "errors",
     "Neural": "rules",
     "NonexpansiveClassifier": "classify.nonexpansive",
+    "Predictor": "learning.predictor",
     "Probability": "density.probability",
     "Real": "world",
     "Reasoner": "reasoner",
@@ -70,6 +72,7 @@ __all__ = [
     "NbrError",
     "Neural",
     "NonexpansiveClassifier",
+    "Predictor",
     "Probability",
     "Real",
     "Reasoner",

@@ -59,6 +59,16 @@ def read(text: str, month_first: bool = False) -> tuple[float, str] | None:
     return None
 
 
+def ambiguous(text: str) -> bool:
+    """Whether a text alone does not say which part is the day.
+
+    >>> ambiguous("3/4/2021"), ambiguous("4/4/2021"), ambiguous("25/3/2021")
+    (True, False, False)
+    """
+    slashed = SLASHED.match(text.strip())
+    return slashed is not None and slashed[1] != slashed[2] and max(int(slashed[1]), int(slashed[2])) <= 12
+
+
 def show(value: float, unit: str) -> str:
     """The text of a number of a unit, in ISO form; what lies outside the calendar stays a number."""
     try:

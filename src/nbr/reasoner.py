@@ -22,7 +22,7 @@ from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
-from nbr.density import joint, likelihood, sampling, saved, seen_together
+from nbr.density import filling, joint, likelihood, sampling, saved, seen_together
 from nbr.density.probability import Probability, probability
 from nbr.density.stacked import Density
 from nbr.errors import NbrError
@@ -225,6 +225,18 @@ class Reasoner:
             condition.check(self.world)
         drawn = sampling.draw(self.knowledge, self.prior, count, condition, torch.Generator().manual_seed(seed))
         return tables.frame(self.world, drawn.points, method=drawn.method, acceptance=drawn.acceptance)
+
+    def predict(self, table: tables.Source, column: str, *, seed: int = 0) -> pd.DataFrame:
+        """A column of each row from the others: its value with a probability or a range; see `nbr.density.filling`."""
+        density = Density.of(self.knowledge, self.prior)
+        return filling.predict(density, self.views, tables.read(table, self.world), column, seed)
+
+    def impute(self, table: tables.Source, *, seed: int = 0) -> pd.DataFrame:
+        """The table with its holes filled; `attrs["cells"]` has a line for each, with a probability or a range."""
+        density = Density.of(self.knowledge, self.prior)
+        filled, cells = filling.impute(density, self.views, tables.read(table, self.world), seed)
+        filled.attrs["cells"] = cells.to_dict("records")
+        return filled
 
     def world_masses(self) -> Tensor:
         """The mass of each of the 2^K worlds, equation (5); bit i of the index tells whether rule i is present."""

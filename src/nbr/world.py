@@ -149,6 +149,10 @@ def _bound(value: object, unit: str | None = None) -> tuple[float, str]:
         return float(value), ""  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         found = dates.read(value) if isinstance(value, str) else None
+        if found is not None and dates.ambiguous(str(value)):
+            other = dates.read(str(value), month_first=True) or found
+            first, last = sorted(dates.show(*each) for each in (found, other))
+            raise NbrError(f"{value!r} may be two days: write {first} or {last}") from None
         if found is not None:
             return (found[0] * 86400, "time") if (found[1], unit) == ("date", "time") else found
         if unit is None:

@@ -126,7 +126,7 @@ def test_other_ways_to_sample_agree(method: str, monkeypatch: pytest.MonkeyPatch
     assert float((counts - share).abs().max()) < 0.015
 
 
-def test_continuous_worlds() -> None:
+def test_continuous_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A crisp rule on a real: the density is known by hand, the estimate must cover it."""
     world = nbr.World(t=nbr.Real(0, 10))
     reasoner = nbr.Reasoner(world, [nbr.Clause("t<2", 0.5)])
@@ -134,10 +134,26 @@ def test_continuous_worlds() -> None:
     assert drawn.attrs["method"] == "kept"
     assert drawn.attrs["acceptance"] == pytest.approx(0.2 + 0.8 * 0.5, abs=0.02)
     assert (drawn["t"] < 2).mean() == pytest.approx(0.2 / 0.6, abs=0.02)
-    scored = likelihood.score(reasoner.knowledge, reasoner.prior, read(pd.DataFrame({"t": [1.0, 5.0]}), world))
-    assert not scored.exact
+    rows = read(pd.DataFrame({"t": [1.0, 5.0]}), world)
     expected = [math.log(0.1 / 0.6), math.log(0.05 / 0.6)]
+    counted = likelihood.score(reasoner.knowledge, reasoner.prior, rows)
+    assert counted.exact
+    np.testing.assert_allclose(counted.log_prob.numpy(), expected, atol=1e-9)
+    monkeypatch.setattr(likelihood, "counted", lambda *_: None)
+    scored = likelihood.score(reasoner.knowledge, reasoner.prior, rows)
+    assert not scored.exact
     np.testing.assert_allclose(scored.log_prob.numpy(), expected, atol=4 * scored.error + 1e-9)
+
+
+def test_clauses_on_many_columns_are_scored_exactly() -> None:
+    """Columns that no rule reads count one half each; the others are listed in a world of their own."""
+    texts = [("x0 -> x1", 0.9), ("x1 & x2 -> x3", 0.6)]
+    wide, narrow = (nbr.Reasoner(nbr.World.bits(n), [nbr.Clause(*each) for each in texts]) for n in (40, 4))
+    rows = np.random.default_rng(0).integers(0, 2, (20, 40)).astype(float)
+    scored = likelihood.score(wide.knowledge, wide.prior, read(rows, wide.world))
+    assert scored.exact
+    expected = narrow.log_prob(rows[:, :4]) - 36 * math.log(2)
+    torch.testing.assert_close(scored.log_prob, expected, atol=1e-9, rtol=0)
 
 
 def test_estimated_likelihood_with_holes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Numbers as columns have them: densities that sum to one, samples with the quantiles of the data."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -105,6 +106,22 @@ def test_points_and_open_intervals_of_counts_and_zeros(pieces: list[tuple[float,
         assert bool(
             torch.stack([(drawn == a) if a == b else (drawn > a) & (drawn < b) for a, b in pieces]).any(0).all()
         )
+
+
+@pytest.mark.parametrize("kind", DRAWS)
+def test_pieces_that_share_nothing_add_up(kind: str) -> None:
+    """Below, at and above a number; and at and between two that are recorded next to each other."""
+    values, variable = column(kind)
+    prior = priors.marginals(Table(nbr.World(x=variable), values[:, None]))
+    distinct = values.unique()
+    for at in (0.2, 0.5, 0.8):
+        cut, after = distinct[int(at * (len(distinct) - 1)) :][:2].tolist()
+        for cuts in ([cut], [cut, after], [cut, (cut + after) / 2, after]):
+            ends = [-math.inf, *cuts, math.inf]
+            pieces = [*pairwise(ends), *((each, each) for each in cuts)]
+            total = sum(math.exp(prior.log_mass({"x": [piece]})) for piece in pieces)
+            assert total == pytest.approx(1, abs=1e-4)
+            assert math.exp(prior.log_mass({"x": pieces})) == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", DRAWS)

@@ -32,6 +32,7 @@ COLUMNS = {  # cells, the kind or None if left out, words of the note
     "German dates": (["5.3.2021", "31.12.2020"], Real("2020-12-31", "2021-03-05"), "dates"),
     "American dates": (["3/25/2021", "12/31/2020"], Real("2020-12-31", "2021-03-25"), "dates"),
     "British dates": (["25/3/2021", "1/2/2021"], Real("2021-02-01", "2021-03-25"), "dates"),
+    "dates in doubt": (["3/4/2021", "1/2/2021"], Real("2021-01-02", "2021-03-04"), "1/2/2021 read as 2021-01-02"),
     "dates in words": (["5 Mar 2021", "Mar 7, 2021"], Real("2021-03-05", "2021-03-07"), "dates"),
     "times": (["2021-03-05 14:30", "2021-03-06T10:00:00"], Real("2021-03-05T14:30", "2021-03-06T10:00", 60), "times"),
     "clocks": (["14:30", "9:05"], Real("09:05", "14:30", 60), "clocks"),
@@ -158,3 +159,16 @@ def test_three_pairs_are_no_triple() -> None:
     for part, columns in enumerate([(0, 1), (1, 2), (0, 2)]):
         codes[30 * part : 30 * part + 30, list(columns)] = 1.0
     assert tables.Table(nbr.World.bits(3), codes).views() == [("x0", "x1"), ("x0", "x2"), ("x1", "x2")]
+
+
+def test_a_date_in_doubt_is_read_as_the_column_was_or_not_at_all() -> None:
+    """What a query says alone cannot be told; a column that is scored is read so that it fits what was learned."""
+    british = tables.read(pd.DataFrame({"day": ["25/3/2021", "1/4/2021", "12/4/2021"], "x": [1, 0, 1]}))
+    later = tables.read(pd.DataFrame({"day": ["3/4/2021", "5/4/2021"]}), british.world)
+    assert [british.world.variables["day"].show(code) for code in later.codes[:, 0].tolist()] == [
+        "2021-04-03",
+        "2021-04-05",
+    ]
+    with pytest.raises(nbr.NbrError, match="'3/4/2021' may be two days: write 2021-03-04 or 2021-04-03"):
+        nbr.Reasoner(british.world).ask("day>='3/4/2021'")
+    assert nbr.Reasoner(british.world).ask("day>='28/3/2021'").plausibility == 1

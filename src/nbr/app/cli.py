@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import nbr
-from nbr.app import checking, distilling
+from nbr.app import checking, distilling, filling
 from nbr.app.options import Json, Model
 
 app = typer.Typer(
@@ -83,6 +83,8 @@ def explain(
 app.command()(checking.best)
 app.command()(checking.check)
 app.command()(distilling.distil)
+app.command()(filling.predict)
+app.command()(filling.impute)
 
 
 @app.command()
@@ -125,7 +127,8 @@ def fit(
     table: Annotated[list[Path], typer.Argument(help="CSV or Parquet tables, each with its own columns.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The .nbr file to write.")],
     valid: Annotated[Path | None, typer.Option(help="A table to choose by; else a tenth of the rows.")] = None,
-    rules: Annotated[str, typer.Option(help="How many rules each set of columns gets, or auto.")] = "auto",
+    rules: Annotated[str, typer.Option(help="How many rules a set of columns gets, auto, or clauses.")] = "auto",
+    rules_from: Annotated[Path | None, typer.Option(help="A model whose clauses stay: learn their beliefs.")] = None,
     prior: Annotated[str, typer.Option(help="Beside the rules: auto, uniform, marginals, or a .nbr.")] = "auto",
     column: Annotated[list[str] | None, typer.Option(help="What a column is, as in age=real:0:120.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
@@ -139,7 +142,7 @@ def fit(
     from nbr.app import learn
 
     reading = learn.Reading(column or [], drop or [], na or [], sep)
-    report = learn.fit(table, output, valid, rules, prior, steps, seed, reading)
+    report = learn.fit(table, output, valid, rules, prior, steps, seed, reading, rules_from)
     typer.echo(json.dumps(report) if as_json else learn.shown(report))
 
 
@@ -147,14 +150,14 @@ def fit(
 def score(
     model: Model,
     table: Annotated[list[Path], typer.Argument(help="CSV or Parquet tables.")],
+    rows: Annotated[int, typer.Option(help="Also so many rows that fit worst, and which cells are odd.")] = 0,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
     as_json: Json = False,
 ) -> None:
     """The mean log-likelihood of the rows of a table, in nats; empty cells are summed over."""
     from nbr.app import learn
 
-    report = learn.score(model, table, seed)
-    typer.echo(json.dumps(report) if as_json else learn.shown(report))
+    typer.echo(learn.score(model, table, rows, seed, as_json))
 
 
 @app.command()

@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbr import tables
+from nbr.app import filling
+from nbr.density.filling import misfits
 from nbr.density.likelihood import score as score_table
+from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
 from nbr.learning.fitting import fit_report
+from nbr.reasoner import Reasoner
 from nbr.storage.atomic import write
 from nbr.storage.locks import hold
+from nbr.world import World
 
 Report = dict[str, object]
 
@@ -28,14 +33,14 @@ class Reading:
     na: list[str]
     sep: str | None
 
-    def read(self, paths: list[Path]) -> tables.Table:
+    def read(self, paths: list[Path], world: World | None = None) -> tables.Table:
         kinds = {}
         for words in self.columns:
             name, sign, kind = words.rpartition("=")
             if not (name and sign and kind):
                 raise NbrError(f"--column {words!r} is not of the form name=kind, such as age=real:0:120")
             kinds[name] = kind
-        return tables.read(list(paths), columns=kinds, drop=self.drop, na=self.na, sep=self.sep)
+        return tables.read(list(paths), world, columns=kinds, drop=self.drop, na=self.na, sep=self.sep)
 
     def again(self, path: Path, like: tables.Table) -> tables.Table:
         """Another table of the same columns."""
@@ -51,17 +56,26 @@ def fit(
     steps: int | None,
     seed: int,
     reading: Reading,
+    rules_from: Path | None = None,
 ) -> Report:
     if output.suffix.lower() != ".nbr":
         raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
+    written = None if rules_from is None else load_reasoner(rules_from)
     with hold(output):
-        data = reading.read(paths)
+        data = reading.read(paths, None if written is None else written.world)
         chosen_by = None if valid is None else reading.again(valid, data)
-        return _fit(data, output, chosen_by, rules, prior, steps, seed)
+        return _fit(data, output, chosen_by, rules, prior, steps, seed, written)
 
 
 def _fit(
-    data: tables.Table, output: Path, valid: tables.Table | None, rules: str, prior: str, steps: int | None, seed: int
+    data: tables.Table,
+    output: Path,
+    valid: tables.Table | None,
+    rules: str,
+    prior: str,
+    steps: int | None,
+    seed: int,
+    written: Reasoner | None,
 ) -> Report:
     variables = {name: variable.spec for name, variable in data.world.variables.items()}
     _say(f"{len(data):,} rows of {len(variables)} columns: {_kinds(variables)}")
@@ -73,7 +87,17 @@ def _fit(
     if folder.exists():
         _say(f"going on with the run that was stopped ({folder})")
     try:
-        fitted = fit_report(data, amount, known, valid=valid, seed=seed, steps=steps, checkpoint=folder, progress=True)
+        fitted = fit_report(
+            data,
+            amount,
+            known,
+            valid=valid,
+            rules_from=written,
+            seed=seed,
+            steps=steps,
+            checkpoint=folder,
+            progress=True,
+        )
     except KeyboardInterrupt:
         _say(f"stopped; the same command goes on from {folder}")
         raise
@@ -97,14 +121,21 @@ def _fit(
     }
 
 
-def score(model: Path, paths: list[Path], seed: int) -> Report:
+def score(model: Path, paths: list[Path], rows: int, seed: int, as_json: bool) -> str:
     reasoner = load_reasoner(model)
     table = tables.read(list(paths), reasoner.world)
     for note in table.notes:
         _say(note)
     scored = score_table(reasoner.knowledge, reasoner.prior, table, seed)
     error = {} if scored.exact else {"standard_error": scored.error}
-    return {"mean_log_likelihood": scored.mean, "rows": len(scored.log_prob), "exact": scored.exact, **error}
+    report: Report = {"mean_log_likelihood": scored.mean, "rows": len(scored.log_prob), "exact": scored.exact, **error}
+    if rows <= 0:
+        return json.dumps(report) if as_json else shown(report)
+    density = Density.of(reasoner.knowledge, reasoner.prior)
+    found = misfits(density, table, scored.log_prob, rows, seed)
+    if as_json:
+        return json.dumps(report | {"misfits": [each.as_json() for each in found]})
+    return shown(report) + "\n" + filling.misfits(found)
 
 
 def sample(model: Path, count: int, given: str | None, output: Path | None, seed: int, as_json: bool) -> str:

@@ -10,8 +10,10 @@ from nbr.asking.answer import Answer
 from nbr.asking.best import Best
 from nbr.asking.ranking import Ranking
 from nbr.density.probability import Probability
+from nbr.language.words import spoken
 from nbr.reasoner import Reasoner
 from nbr.restating.restated import Restated
+from nbr.rules import Clause
 from nbr.world import Bit, Choice, Variable, World
 
 WIDTH = 50
@@ -146,15 +148,25 @@ def reasoner(reasoner: Reasoner, name: str) -> str:
     lines = [head, "", "variables", *_variables(reasoner.world)]
     if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
-    lines += ["", "rules", "       belief"]
-    for position, (rule, words) in enumerate(zip(reasoner.rules, reasoner.restated(), strict=True), 1):
+    return "\n".join([*lines, *_rules(reasoner)])
+
+
+def _rules(reasoner: Reasoner) -> list[str]:
+    """A line for each rule, and what it says in words; those that were learned as clauses come by what they add."""
+    if not reasoner.rules:
+        return []
+    numbered = list(enumerate(zip(reasoner.rules, reasoner.restated(), strict=True), 1))
+    adds = {at: rule.adds for at, (rule, _) in numbered if isinstance(rule, Clause) and rule.adds is not None}
+    lines = ["", "rules", "       belief" + ("  adds (nats a row)" if adds else "")]
+    for position, (rule, words) in sorted(numbered, key=lambda each: -adds.get(each[0], 0.0)):
         said = rule.describe() if rule.name is None else f"{rule.name}: {rule.describe()}"
-        lines.append(f"  {position:>3}  {rule.degree:.4f}  {said}")
-        if words:
-            lines.append(
-                f"               in words: {words}" if isinstance(words, Restated) else f"               ({words})"
-            )
-    return "\n".join(lines if reasoner.rules else lines[:-2])
+        gain = "" if not adds else f"  {adds[position]:.4f}" if position in adds else " " * 8
+        lines.append(f"  {position:>3}  {rule.degree:.4f}{gain}  {said}")
+        told = f"in words: {words}" if isinstance(words, Restated) else f"({words})" if words else ""
+        if position in adds and isinstance(rule, Clause):
+            told = f"({spoken(rule.expression)})"
+        lines += [" " * (15 + len(gain)) + told] if told else []
+    return lines
 
 
 def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
@@ -167,6 +179,7 @@ def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
             "belief": rule.degree,
             "restated": words.as_json() if isinstance(words, Restated) else None,
         }
+        | ({"adds": rule.adds} if isinstance(rule, Clause) and rule.adds is not None else {})
         for rule, words in zip(reasoner.rules, reasoner.restated(), strict=True)
     ]
     return {"variables": reasoner.world.spec, "rules": rules}

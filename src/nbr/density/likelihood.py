@@ -6,22 +6,26 @@ P(x) = P_0(x) P_keep(x) / sum over x' of P_0(x') P_keep(x'), and a row with hole
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from nbr.density.counted import counted
+from nbr.density.keeping import log_keep
+from nbr.density.stacked import Density
 from nbr.errors import NbrError
-from nbr.inference.point import keep
+from nbr.language.expressions import Constant
 from nbr.points.numbered import Listing, listing
 from nbr.priors import Prior
 from nbr.priors.columns import BEYOND
 from nbr.rules.knowledge import Knowledge
 from nbr.tables import Table
 
-CHUNK = 1 << 14
 DRAWS = 1 << 18  # points of the prior that an estimated normaliser rests on
 FILLS = 256  # completions of a row that cannot be listed
+COUNTING = 5.0  # seconds for a normaliser that can be counted
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,6 @@ def score(knowledge: Knowledge, prior: Prior, table: Table, seed: int = 0) -> Sc
     return _estimated(knowledge, prior, table, torch.Generator().manual_seed(seed))
 
 
-def log_keep(knowledge: Knowledge, points: Tensor) -> Tensor:
-    """log P_keep of observed points, equation (10), some thousands at a time."""
-    with torch.no_grad():
-        grades = (knowledge.grades_of_observed(chunk) for chunk in points.split(CHUNK))
-        return torch.cat([keep(part, knowledge.beliefs).log() for part in grades])
-
-
 def log_weights(knowledge: Knowledge, prior: Prior, listed: Listing) -> Tensor | None:
     """log of P_0 P_keep for every point of a finite world; None if the prior cannot be scored."""
     scores = prior.log_prob(listed.points)
@@ -84,15 +81,11 @@ def log_sum(values: Tensor, row: Tensor, rows: int) -> Tensor:
 
 
 def _estimated(knowledge: Knowledge, prior: Prior, table: Table, generator: torch.Generator) -> Score:
-    """The normaliser as an average over the prior; holes filled at random from it.
+    """The normaliser counted, or as an average over the prior; holes filled at random from it.
 
     The error is that of the normaliser, which all rows share, and of the fills, by the delta method.
     """
-    kept = log_keep(knowledge, prior.sample(DRAWS, generator)).exp()
-    normaliser = kept.mean()
-    if normaliser == 0:
-        raise NbrError("not one of many points drawn from the prior agrees with the rules: there is no likelihood")
-    variance = float(kept.var() / DRAWS / normaliser**2)
+    normaliser, variance = _normaliser(knowledge, prior, generator)
     filled = prior.complete(table.codes, 1 if table.complete else FILLS, generator)
     rows, fills, width = filled.shape
     observed = prior.log_prob(table.codes)
@@ -102,4 +95,17 @@ def _estimated(knowledge: Knowledge, prior: Prior, table: Table, generator: torc
     means = keeps.mean(dim=1).clamp(min=1e-300)
     if fills > 1:
         variance += float((keeps.var(dim=1) / fills / means**2).mean() / rows)
-    return Score(observed + means.log() - normaliser.log(), False, math.sqrt(variance))
+    return Score(observed + means.log() - normaliser, variance == 0, math.sqrt(variance))
+
+
+def _normaliser(knowledge: Knowledge, prior: Prior, generator: torch.Generator) -> tuple[float, float]:
+    """The log of the sum of P_0 P_keep over all points, and the variance of that, 0 where it was counted."""
+    density = Density.of(knowledge, prior)
+    sums = counted(density, Constant(True), None, time.monotonic() + COUNTING) if len(density.bodies) == 1 else None
+    if sums is not None and sums[1] > 0:
+        return math.log(sums[1]), 0.0
+    kept = log_keep(knowledge, prior.sample(DRAWS, generator)).exp()
+    mean = float(kept.mean())
+    if mean == 0:
+        raise NbrError("not one of many points drawn from the prior agrees with the rules: there is no likelihood")
+    return math.log(mean), float(kept.var()) / DRAWS / mean**2

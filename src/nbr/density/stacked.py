@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nbr.density.likelihood import log_keep
+from nbr.density.keeping import log_keep
 from nbr.priors import Prior
 from nbr.rules.knowledge import Knowledge
 from nbr.world import World

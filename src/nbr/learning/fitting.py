@@ -11,15 +11,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
 from nbr import tables
 from nbr.errors import NbrError, named_settings
 from nbr.learning.again import End, prior_alone, train_again
+from nbr.learning.fitted import Fitted, HeldOut
 from nbr.learning.maker import Maker, Trained, gains
 from nbr.learning.prior_by_name import PriorLike, choose
+from nbr.learning.readable import fit_clauses
 from nbr.learning.splitting import Split, split
 from nbr.learning.training import Settings
 from nbr.reasoner import Reasoner
@@ -33,32 +34,6 @@ CHOSEN = "chosen by the table for validation"
 ALONE = "the prior alone: rules added no more than chance on held-out rows"
 
 
-@dataclass(frozen=True)
-class HeldOut:
-    """How well rows that were not trained on are explained."""
-
-    log_likelihood: float  # mean of a row, in nats
-    error: float  # standard error of that mean
-    rows: int
-    words: str  # of which model, on which rows
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A trained model and how it came about."""
-
-    reasoner: Reasoner
-    table: Table
-    inputs: list[tuple[str, ...]]
-    rules: int  # for each set of inputs
-    steps: int
-    rows: int  # that the delivered model was trained on
-    train: float  # mean log-likelihood of these rows
-    held_out: HeldOut | None  # None where all rows were trained on, and too few to check that
-    kept: str  # which model was delivered, and why
-    prior: str  # which one was taken, and why
-
-
 @named_settings
 def fit(
     table: TableLike,
@@ -68,6 +43,7 @@ def fit(
     valid: TableLike | None = None,
     inputs: Sequence[Sequence[str]] | None = None,
     world: World | None = None,
+    rules_from: Reasoner | None = None,
     seed: int = 0,
     width: int = 96,
     steps: int | None = None,
@@ -77,12 +53,15 @@ def fit(
     """Learn rules from a table, or several, with holes.
 
     `table`: a path, a DataFrame, rows of numbers, or several of these; an empty cell was not observed
-    `rules`: how many each set of columns gets, or "auto": as few as held-out rows call for
+    `rules`: how many each set of columns gets; "auto": as few as held-out rows call for; "clauses": short clauses that
+        people can read, with beliefs, instead of networks
     `prior`: what is known beside the rules: "auto" (uniform where every point of the world can be listed, else trees
         of columns), "uniform", "marginals", a reasoner, a torch distribution, or a `Prior`
     `valid`: a table to choose by, instead of a tenth of the rows
     `inputs`: the columns that each group of rules reads; by default the largest sets that rows show together
     `world`: the variables, where they are not to be inferred
+    `rules_from`: a reasoner whose clauses stay as they are, while rows say how far to believe each; no others are
+        learned, or further clauses with rules="clauses"
     `seed`: where randomness comes from
     `width`: of the networks
     `steps`: how many there are at the most
@@ -98,6 +77,7 @@ def fit(
         valid=valid,
         inputs=inputs,
         world=world,
+        rules_from=rules_from,
         seed=seed,
         width=width,
         steps=steps,
@@ -115,6 +95,7 @@ def fit_report(
     valid: TableLike | None = None,
     inputs: Sequence[Sequence[str]] | None = None,
     world: World | None = None,
+    rules_from: Reasoner | None = None,
     seed: int = 0,
     width: int = 96,
     steps: int | None = None,
@@ -126,11 +107,18 @@ def fit_report(
     Without a table to choose by, the chosen model is trained again on all rows, if rows that no choice was made by show
     that this does no harm: see `nbr.learning.again`.
     """
-    data = tables.read(table, world)
+    data = tables.read(table, world if rules_from is None else rules_from.world)
+    if rules == "clauses" or rules_from is not None:
+        if rules not in ("auto", "clauses"):
+            raise NbrError(
+                "beside rules_from, rules are 'clauses' or none; for networks on top, give the result as prior"
+            )
+        parts, more = _split(data, valid, seed), rules == "clauses"
+        return fit_clauses(data, parts, prior, rules_from, more, seed, reporter(progress))
     base = Settings() if steps is None else Settings(steps=_positive(steps))
     sizes = GROWTH if rules == "auto" else (_positive(rules),)
     folder = None if checkpoint is None else Path(checkpoint)
-    rows = split(data, seed) if valid is None else Split(data, tables.read(valid, data.world), None)
+    rows = _split(data, valid, seed)
     reads = _inputs(data, inputs)
     known, why = choose(prior, data, rows, seed)
     maker = Maker(reads, known, _positive(width), seed, folder, reporter(progress))
@@ -152,6 +140,10 @@ def fit_report(
     reasoner = Reasoner(data.world, learned, prior=maker.prior, views=data.views())
     train = best.objective.mean(best.bank, "train")
     return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, _measured(end), end.words, why)
+
+
+def _split(data: Table, valid: TableLike | None, seed: int) -> Split:
+    return split(data, seed) if valid is None else Split(data, tables.read(valid, data.world), None)
 
 
 def _grow(maker: Maker, rows: Split, sizes: Sequence[int], settings: Settings) -> tuple[int, Trained]:
@@ -191,5 +183,5 @@ def _inputs(data: Table, inputs: Sequence[Sequence[str]] | None) -> list[tuple[s
 
 def _positive(number: int | str) -> int:
     if isinstance(number, str) or number < 1:
-        raise NbrError(f"expected a whole number above 0 or 'auto', not {number!r}")
+        raise NbrError(f"expected a whole number above 0, 'auto' or 'clauses', not {number!r}")
     return int(number)

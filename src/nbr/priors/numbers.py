@@ -24,6 +24,7 @@ FINE = 128  # cells, where there are rows enough
 ROWS = 4  # of a cell
 LOOSE = 0.01  # the share of an atom's cell that is spread over the rest of it, for scoring
 BLIND = 1e-9  # the mass beyond either end where nothing was observed
+NEXT_TO_NOTHING = 1e-3  # of a piece in which no number can be recorded
 REACH = 8  # the scale of the tails: the range over this
 
 Piece = tuple[float, float]  # an open interval, or, where both ends are equal, a point
@@ -80,42 +81,56 @@ class Numbers:
         drawn = torch.full_like(share, math.nan)
         for index in torch.unique(cell).tolist():
             parts = self._parts(index, pieces)
-            sizes = torch.tensor([size for _, _, size in parts], dtype=torch.float64)
+            sizes = torch.tensor([part[2] for part in parts], dtype=torch.float64)
             ends = (sizes.cumsum(0) / sizes.sum()).clamp(max=1.0)
             mine = cell == index
             pick = torch.searchsorted(ends[:-1].contiguous(), share[mine], right=True)
             start = torch.cat([ends.new_zeros(1), ends[:-1]])
             within = ((share[mine] - start[pick]) / (ends - start)[pick]).clamp(0, 1)
-            below = torch.tensor([part[0] for part in parts], dtype=torch.float64)[pick]
-            above = torch.tensor([part[1] for part in parts], dtype=torch.float64)[pick]
-            drawn[mine] = self._rounded(below + within * (above - below), below, above)
+            below, above, _, low, high = torch.tensor(parts, dtype=torch.float64)[pick].T
+            drawn[mine] = self._rounded(below + within * (above - below), low, high)
         return drawn
 
     def allowed(self, pieces: Sequence[Piece]) -> Tensor:
         """The share of each cell that lies in some pieces: (cells,)."""
-        shares = [sum(size for _, _, size in self._parts(index, pieces)) for index in range(len(self.cells))]
+        shares = [sum(part[2] for part in self._parts(index, pieces)) for index in range(len(self.cells))]
         return torch.tensor(shares, dtype=torch.float64)
 
-    def _parts(self, index: int, pieces: Sequence[Piece]) -> list[tuple[float, float, float]]:
-        """What pieces leave of a cell: from, to, and the share of the cell."""
+    def _parts(self, index: int, pieces: Sequence[Piece]) -> list[tuple[float, float, float, float, float]]:
+        """What pieces leave of a cell: from, to, the share of the cell, and the piece; the shares add up."""
         low, high, atom, _ = self.cells[index].tolist()
-        found = []
         if not math.isnan(atom):
-            return [(atom, atom, 1.0)] if any(a < atom < b or a == b == atom for a, b in pieces) else []
-        step = self.variable.step
-        beside = 1.5 * step or self.variable.high - self.variable.low  # wide enough for both ends
-        for start, end in pieces:
-            start, end = max(start, self.variable.low - beside), min(end, self.variable.high + beside)
-            if step and start <= end:  # whole steps inside the piece, as the cells between their midpoints
-                first = math.ceil(start / step) if start == end else math.floor(start / step) + 1
-                last = math.floor(end / step) if start == end else math.ceil(end / step) - 1
-                start, end = (first - 0.5) * step, (last + 0.5) * step
+            return [(atom, atom, 1.0, atom, atom)] if any(a < atom < b or a == b == atom for a, b in pieces) else []
+        found = []
+        for piece in pieces:
+            start, end = self._recorded(*piece)
             size = min(end, high) - max(start, low)
             if size > 1e-9 * (high - low):
-                found.append((max(start, low), min(end, high), size / (high - low)))
-            elif start == end and low <= start < high:
-                found.append((start, start, min(1.0, self.grain / (high - low))))
+                inside = piece if piece[0] == piece[1] else (max(start, low), min(end, high))
+                found.append((*inside, size / (high - low), *piece))
         return found
+
+    def _recorded(self, start: float, end: float) -> Piece:
+        """Where numbers lie that are recorded as one in a piece; a piece between two of them keeps next to nothing.
+
+        A recorded number stands for half a grain on either side, so that x<c, x=c and x>c share nothing.
+        """
+        step, point = self.variable.step or self.step, start == end
+        beside = 1.5 * step or self.variable.high - self.variable.low  # wide enough for both ends
+        start, end = max(start, self.variable.low - beside), min(end, self.variable.high + beside)
+        if step:
+            ends = (start / step, end / step)
+            first, last = (round(each) if abs(each - round(each)) < 1e-6 else None for each in ends)
+            first = math.ceil(ends[0]) if first is None else first + (not point)
+            last = math.floor(ends[1]) if last is None else last - (not point)
+            if first <= last or self.variable.step:
+                return (first - 0.5) * step, (last + 0.5) * step
+        middle, half = (start + end) / 2, (end - start) / 2
+        if point:
+            half = self.grain / 2 * (NEXT_TO_NOTHING if step else 1.0)
+        else:
+            half = max(half - self.grain / 2, NEXT_TO_NOTHING * half)
+        return middle - half, middle + half
 
     def _rounded(self, values: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
         """Values as a column would have them: on its steps, where they stay in the piece, and in its range."""

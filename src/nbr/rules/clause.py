@@ -7,12 +7,14 @@ from torch import Tensor
 from nbr import registry
 from nbr.errors import NbrError
 from nbr.language import Expression, parse
-from nbr.rules.base import Rule, text
+from nbr.rules.base import Rule, number, text
 
 
-@registry.kind("rule", "rule", keys={"rule"})
+@registry.kind("rule", "rule", keys={"rule", "adds"})
 class Clause(Rule):
     """Grade 1 where the statement holds, 0 elsewhere.
+
+    A clause that was learned from a table also has what it `adds` to the mean log-likelihood of a row there, in nats.
 
     >>> import torch, nbr
     >>> rule = Clause("x0 -> x1", belief=0.9).bind(nbr.World.bits(2))
@@ -20,10 +22,13 @@ class Clause(Rule):
     tensor([0., 1.])
     """
 
-    def __init__(self, statement: str, belief: float | Tensor, name: str | None = None) -> None:
+    def __init__(
+        self, statement: str, belief: float | Tensor, name: str | None = None, *, adds: float | None = None
+    ) -> None:
         super().__init__(belief, name)
         self.text = statement
         self.expression = parse(statement)
+        self.adds = adds
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -50,11 +55,13 @@ class Clause(Rule):
         return grades, grades
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
-        return {"rule": self.text, **self._common_spec()}, {}
+        learned = {} if self.adds is None else {"adds": self.adds}
+        return {"rule": self.text, **self._common_spec(), **learned}, {}
 
     @classmethod
     def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Clause:
-        return cls(text(spec, "rule"), spec["belief"], spec["name"])
+        adds = number(spec, "adds") if "adds" in spec else None
+        return cls(text(spec, "rule"), spec["belief"], spec["name"], adds=adds)
 
     def _check(self) -> None:
         try:

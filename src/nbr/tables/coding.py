@@ -63,11 +63,20 @@ def _known(variable: Variable, cells: set[str], na: frozenset[str]) -> dict[str,
     if not variable.unit:
         numbers = {cell: texts.number(cell) for cell in seen}
         return {cell: UNREAD if number is None else number for cell, number in numbers.items()}
-    dated = texts.moments(seen)
-    if dated is not None and dated[1] in (variable.unit, "date"):
-        scale = 86400.0 if (dated[1], variable.unit) == ("date", "time") else 1.0
-        return {cell: value * scale for cell, value in dated[0].items()}
-    return {cell: _moment(variable, cell) for cell in seen}
+    return _dated(variable, seen) or {cell: _moment(variable, cell) for cell in seen}
+
+
+def _dated(variable: Real, seen: list[str]) -> dict[str, float] | None:
+    """All cells as dates or times; where these cells do not tell day from month, more of the known range decides."""
+    found = []
+    for day_first in (False, True):
+        dated = texts.moments(seen, day_first)
+        if dated is not None and dated[1] in (variable.unit, "date"):
+            scale = 86400.0 if (dated[1], variable.unit) == ("date", "time") else 1.0
+            found.append({cell: value * scale for cell, value in dated[0].items()})
+    return max(
+        found, key=lambda each: sum(variable.low <= value <= variable.high for value in each.values()), default=None
+    )
 
 
 def _moment(variable: Real, cell: str) -> float:

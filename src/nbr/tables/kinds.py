@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nbr import dates
 from nbr.errors import NbrError
 from nbr.tables import texts
 from nbr.world import Bit, Choice, Real, Variable
@@ -46,7 +47,9 @@ def infer(name: str, cells: Counter[str], rows: int) -> Kind:
         return Kind(Choice(values[0]), f"always {values[0]!r}: nothing to learn from it")
     dated = texts.moments(values)
     if dated is not None:
-        return _real(dated[0].values(), dated[1], f"{dated[1]}s, as numbers")
+        doubt = next((value for value in values if dates.ambiguous(value)), None)
+        told = "" if doubt is None else f", {doubt} read as {dates.show(dated[0][doubt], dated[1])}"
+        return _real(dated[0].values(), dated[1], f"{dated[1]}s, as numbers{told}")
     numbers = {value: found for value in values if (found := texts.number(value)) is not None}
     words = [value for value in values if value not in numbers and not texts.infinite(value)]
     if len(numbers) > len(words):

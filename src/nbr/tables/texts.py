@@ -61,11 +61,14 @@ def truth(cell: str) -> float | None:
     return TRUTH.get(cell.lower())
 
 
-def moments(cells: Iterable[str]) -> tuple[dict[str, float], str] | None:
-    """All cells as dates or times of one unit, or None if some is not; 3/4/2021 is in March if 13/4 never occurs."""
+def moments(cells: Iterable[str], day_first: bool = False) -> tuple[dict[str, float], str] | None:
+    """All cells as dates or times of one unit, or None if some is not.
+
+    3/4/2021 is in March if 13/4 never occurs, unless the day is said to stand first.
+    """
     cells = list(cells)
     months = [match.groups()[:2] for cell in cells if (match := dates.SLASHED.match(cell.strip()))]
-    month_first = bool(months) and all(int(first) <= 12 for first, _ in months)
+    month_first = bool(months) and all(int(first) <= 12 for first, _ in months) and not day_first
     read = {cell: dates.read(cell, month_first) for cell in cells}
     found = {cell: each for cell, each in read.items() if each is not None}
     units = {unit for _, unit in found.values()}

@@ -1,0 +1,105 @@
+"""Commands that look at cells: predict a column, fill holes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nbr.app.options import Json, Model
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from nbr.density.filling import Misfit
+    from nbr.reasoner import Reasoner
+
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="A CSV file; else to the screen.")]
+Seed = Annotated[int, typer.Option(help="Where randomness comes from.")]
+
+
+def predict(
+    model: Model,
+    table: Annotated[Path, typer.Argument(help="A CSV or Parquet table; what it has in the column is not looked at.")],
+    column: Annotated[str, typer.Option(help="The column to predict.")],
+    output: Output = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """A column of each row from the others: the likeliest label with probabilities, or a number with a range."""
+    from nbr.kinds import load_reasoner
+
+    typer.echo(_written(load_reasoner(model).predict(table, column, seed=seed), output, as_json), nl=False)
+
+
+def impute(
+    paths: Annotated[list[Path], typer.Argument(help="A model and a table; or a table alone, to learn from it first.")],
+    output: Output = None,
+    cells: Annotated[Path | None, typer.Option(help="A CSV file for what was filled, and how sure it is.")] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """A table with its holes filled from what is observed of each row; `--cells` tells how sure each is."""
+    import pandas as pd
+
+    reasoner, table = _model(paths, seed)
+    filled = reasoner.impute(table, seed=seed)
+    told = pd.DataFrame(filled.attrs.pop("cells"))
+    print(f"{len(told):,} cells of {len(filled):,} rows filled", file=sys.stderr)
+    if cells is not None:
+        _written(told, cells, False)
+    if as_json:
+        typer.echo(json.dumps({"rows": _records(filled), "cells": _records(told)}, default=_plain))
+    else:
+        typer.echo(_written(filled, output, False), nl=False)
+
+
+def misfits(found: list[Misfit]) -> str:
+    """Rows that do not fit, a line each."""
+    lines = ["", "rows that fit worst: log-likelihood, and the cells that do not go with the rest"]
+    for each in found:
+        odd = "; ".join(f"{name}={value} ({fits:.2g})" for name, value, fits in each.cells)
+        lines.append(f"  row {each.row:<8}{each.log_likelihood:>9.2f}  {odd}")
+    return "\n".join(lines)
+
+
+def _model(paths: list[Path], seed: int) -> tuple[Reasoner, Path]:
+    from nbr import priors, tables
+    from nbr.errors import NbrError
+    from nbr.kinds import load_reasoner
+    from nbr.reasoner import Reasoner
+
+    if len(paths) == 2:
+        return load_reasoner(paths[0]), paths[1]
+    if len(paths) != 1:
+        raise NbrError("impute takes a model and a table, or a table alone")
+    data = tables.read(paths[0])
+    for note in data.notes:
+        print(note, file=sys.stderr)
+    return Reasoner(data.world, prior=priors.trees(data, seed=seed), views=data.views()), paths[0]
+
+
+def _written(frame: pd.DataFrame, output: Path | None, as_json: bool) -> str:
+    from nbr.storage.atomic import write
+
+    if as_json:
+        return json.dumps({"rows": _records(frame)}, default=_plain) + "\n"
+    text: str = frame.to_csv(index=False)
+    if output is None:
+        return text
+    write(output, text.encode())
+    return ""
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, object]]:
+    return [
+        {str(key): None if value != value else value for key, value in row.items()} for row in frame.to_dict("records")
+    ]
+
+
+def _plain(value: object) -> object:
+    """What JSON does not know: numbers of numpy."""
+    return value.item() if hasattr(value, "item") else str(value)

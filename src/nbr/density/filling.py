@@ -1,0 +1,157 @@
+"""Columns predicted, holes filled, and rows that do not fit, as tables to look at."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from nbr import tables
+from nbr.density.left_open import left_open
+from nbr.density.predicting import Cells, cells
+from nbr.density.stacked import Density
+from nbr.errors import NbrError
+from nbr.language import Expression
+from nbr.language.expressions import Atom, conjunction
+from nbr.tables import Table
+from nbr.world import Real, World
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OPEN = 2.0  # seconds for what stays open of one cell
+Views = Sequence[Sequence[str]] | None
+
+
+def predict(density: Density, views: Views, table: Table, column: str, seed: int) -> pd.DataFrame:
+    """The column of each row from the others: its value, and how sure that is.
+
+    Of a label, the probability, what stays open of it (`low` and `high`; the same number where the columns were seen
+    together), and the probability of each label; of a number, the middle one, and the range in which nine in ten lie.
+    """
+    found = cells(density, table.codes, column, seed)
+    frame = _frame(density.world, column, found)
+    if found.chances is None:
+        frame["low"], frame["high"] = (_shown(density.world, column, found.quantiles()[:, at]) for at in (0, 2))
+        return frame
+    ranges = _open(density, views, table.codes, column, found, seed)
+    frame["probability"] = found.chances.max(dim=1).values.numpy()
+    frame["low"], frame["high"] = [low for low, _ in ranges], [high for _, high in ranges]
+    variable = density.world.variables[column]
+    for label in range(found.chances.shape[1]):
+        frame[f"{column}={variable.show(label)}"] = found.chances[:, label].numpy()
+    return frame
+
+
+def impute(density: Density, views: Views, table: Table, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The table with its holes filled, each by itself given what is observed of its row; and the cells filled.
+
+    For each of these: row (from 1), column, value, the probability of a label, and a range as `predict` has it.
+    """
+    import pandas as pd
+
+    filled, told = table.codes.clone(), []
+    for at, name in enumerate(density.world.names):
+        rows = table.codes[:, at].isnan().nonzero()[:, 0]
+        if not len(rows):
+            continue
+        frame = predict(density, views, Table(density.world, table.codes[rows]), name, seed)
+        filled[rows, at] = torch.tensor([density.world.code(name, value) for value in frame[name]], dtype=torch.float64)
+        lines = {"row": (rows + 1).numpy(), "column": name, "value": [str(value) for value in frame[name]]}
+        told.append(
+            pd.DataFrame({**lines, **{key: frame[key] for key in ("probability", "low", "high") if key in frame}})
+        )
+    listed = pd.concat(told).sort_values("row", kind="stable", ignore_index=True) if told else pd.DataFrame()
+    return tables.frame(density.world, filled), listed
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A row that the model finds unlikely, and the cells that do not go with the rest of it, the oddest first."""
+
+    row: int  # from 1
+    log_likelihood: float
+    cells: list[tuple[str, str, float]]  # column, value, how well it fits
+
+    def as_json(self) -> dict[str, object]:
+        odd = [{"column": name, "value": value, "fits": fits} for name, value, fits in self.cells]
+        return {"row": self.row, "log_likelihood": self.log_likelihood, "cells": odd}
+
+
+def misfits(density: Density, table: Table, scores: Tensor, count: int, seed: int, odd: int = 3) -> list[Misfit]:
+    """The rows with the lowest log-likelihoods, the lowest first, and their oddest cells.
+
+    How well a cell fits is the probability of its label given the rest of the row, or of a number as far out.
+    """
+    order = scores.argsort()[:count]
+    codes, fits = table.codes[order], torch.ones(len(order), len(density.world), dtype=torch.float64)
+    for at, name in enumerate(density.world.names):
+        fits[:, at] = torch.where(codes[:, at].isnan(), 1.0, cells(density, codes, name, seed).fits(codes[:, at]))
+    found = []
+    for place, (row, mine) in enumerate(zip(order.tolist(), fits, strict=True)):
+        oddest = [int(at) for at in mine.argsort()[:odd] if not bool(codes[place, int(at)].isnan())]
+        told = [
+            (density.world.names[at], _value(density.world, at, codes[place, at]), float(mine[at])) for at in oddest
+        ]
+        found.append(Misfit(row + 1, float(scores[row]), told))
+    return found
+
+
+def _value(world: World, at: int, code: Tensor) -> str:
+    variable = world.variables[world.names[at]]
+    known = isinstance(variable, Real) or 0 <= float(code) < variable.size
+    return variable.show(float(code)) if known else "(unknown)"
+
+
+def _frame(world: World, column: str, found: Cells) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({column: _shown(world, column, found.value)})
+
+
+def _shown(world: World, column: str, codes: Tensor) -> Any:
+    return tables.frame(World({column: world.variables[column]}), codes[:, None])[column].to_numpy()
+
+
+def _open(
+    density: Density, views: Views, codes: Tensor, column: str, found: Cells, seed: int
+) -> list[tuple[float, float]]:
+    """What stays open of the likeliest label of each row; rows that say the same are looked at once."""
+    done: dict[tuple[str, str], tuple[float, float]] = {}
+    assert found.chances is not None
+    ranges = []
+    for row, label, chance in zip(codes, found.value.tolist(), found.chances.max(dim=1).values.tolist(), strict=True):
+        condition = _told(density.world, row, column)
+        key = (str(condition), str(label))
+        if key not in done:
+            done[key] = _range(density, views, _atom(density.world, column, label), condition, chance, seed)
+        ranges.append(done[key])
+    return ranges
+
+
+def _range(
+    density: Density, views: Views, question: Expression, condition: Expression | None, chance: float, seed: int
+) -> tuple[float, float]:
+    generator = torch.Generator().manual_seed(seed)
+    try:
+        left = left_open(density, views or (), question, condition, chance, time.monotonic() + OPEN, generator)
+    except NbrError:  # no draw agrees with the row: all that can be said is nothing
+        return 0.0, 1.0
+    return (chance, chance) if left.range is None and not left.note else left.range or (0.0, 1.0)
+
+
+def _told(world: World, row: Tensor, column: str) -> Expression | None:
+    observed = {name: code for name, code in zip(world.names, row.tolist(), strict=True) if name != column}
+    outside = world.outside(row[None])[0].tolist()
+    strange = {name for name, out in zip(world.names, outside, strict=True) if out}
+    return conjunction([_atom(world, n, c) for n, c in observed.items() if c == c and n not in strange])
+
+
+def _atom(world: World, name: str, code: float) -> Atom:
+    variable = world.variables[name]
+    plain = isinstance(variable, Real) and not variable.unit
+    return Atom(name, "=", (repr(code) if plain else variable.show(code),))

@@ -1,0 +1,146 @@
+"""What a model says of cells, given the rest of their rows.
+
+P(cell = v | rest) is in proportion to P_0 P_keep of the row with v in the cell, other holes summed over; the normaliser
+cancels. That is exact for labels where the rules read no hole, or points can be listed; for a number, completions of
+the row are drawn from the prior and weighed by P_keep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from nbr.density.likelihood import log_weights, marginal
+from nbr.density.stacked import Density
+from nbr.errors import NbrError
+from nbr.points.numbered import listing
+from nbr.world import Real, World
+
+AT_ONCE = 1 << 15  # rows, with every value in turn
+COMPLETED = 1 << 22  # points that complete rows, at a time
+FILLS = 64  # completions of a hole that rules read
+DRAWS = 512  # of a number
+MIDDLE = 0.5
+NINE_IN_TEN = (0.05, MIDDLE, 0.95)  # the shares that a number is told by
+
+
+@dataclass(frozen=True)
+class Cells:
+    """One column of some rows: for labels the probability of each, for numbers weighted draws."""
+
+    world: World
+    column: str
+    chances: Tensor | None  # (rows, labels)
+    draws: Tensor | None = None  # (rows, draws), ascending
+    weights: Tensor | None = None  # (rows, draws), sum to 1
+
+    @property
+    def value(self) -> Tensor:
+        """The likeliest label, or the middle number: (rows,)."""
+        return self.chances.argmax(dim=1).double() if self.chances is not None else self.quantiles((MIDDLE,))[:, 0]
+
+    @property
+    def probability(self) -> Tensor | None:
+        """Of the likeliest label; None for numbers."""
+        return None if self.chances is None else self.chances.max(dim=1).values
+
+    def quantiles(self, shares: tuple[float, ...] = NINE_IN_TEN) -> Tensor:
+        """The numbers below which shares of the draws lie: (rows, shares)."""
+        assert self.draws is not None
+        assert self.weights is not None
+        ends = self.weights.cumsum(dim=1)
+        wanted = torch.tensor(shares, dtype=torch.float64).expand(len(ends), -1).contiguous()
+        at = torch.searchsorted(ends.contiguous(), wanted).clamp(max=ends.shape[1] - 1)
+        return self.draws.gather(1, at)
+
+    def fits(self, codes: Tensor) -> Tensor:
+        """How well values fit: the probability of a label; of a number, that of one as far out, on either side."""
+        if self.chances is not None:
+            known = (codes >= 0) & (codes < self.chances.shape[1])
+            found = self.chances.gather(1, torch.where(known, codes, 0.0).long()[:, None])[:, 0]
+            return torch.where(known, found, 0.0)
+        assert self.draws is not None
+        assert self.weights is not None
+        below = (self.weights * (self.draws <= codes[:, None])).sum(dim=1)
+        above = (self.weights * (self.draws >= codes[:, None])).sum(dim=1)
+        return (2 * torch.minimum(below, above)).clamp(max=1.0)
+
+
+def cells(density: Density, codes: Tensor, column: str, seed: int = 0) -> Cells:
+    """What the model says of a column of rows; what the rows have there themselves is not looked at."""
+    if not len(codes):
+        raise NbrError("there are 0 rows to look at")
+    at = density.world.column(column)
+    rest = codes.clone()
+    rest[:, at] = torch.nan
+    rest[density.world.outside(rest)] = torch.nan  # what no value is, says nothing
+    generator = torch.Generator().manual_seed(seed)
+    distinct, back = _distinct(rest)
+    with torch.no_grad():
+        if isinstance(density.world.variables[column], Real):
+            draws, weights = _numbers(density, distinct, at, generator)
+            return Cells(density.world, column, None, draws[back], weights[back])
+        return Cells(density.world, column, _labels(density, distinct, at, generator)[back])
+
+
+def _distinct(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows without those that are the same, and where each went; a NaN is no other than a NaN here."""
+    marked = torch.cat([rows.nan_to_num(), rows.isnan().double()], dim=1)
+    marked, back = torch.unique(marked, dim=0, return_inverse=True)
+    values, holes = marked.chunk(2, dim=1)
+    return torch.where(holes > 0, torch.nan, values), back
+
+
+def _labels(density: Density, rows: Tensor, at: int, generator: torch.Generator) -> Tensor:
+    size = list(density.world.variables.values())[at].size
+    assert size is not None
+    joint = _Joint(density, generator)
+    found = []
+    for part in rows.split(max(1, AT_ONCE // size)):
+        filled = part.repeat_interleave(size, dim=0)
+        filled[:, at] = torch.arange(size, dtype=torch.float64).repeat(len(part))
+        found.append(torch.softmax(joint(filled).view(len(part), size), dim=1))
+    return torch.cat(found)
+
+
+class _Joint:
+    """log of P_0 P_keep of rows with holes, up to what all have in common."""
+
+    def __init__(self, density: Density, generator: torch.Generator) -> None:
+        self.density, self.generator = density, generator
+        self.reads = [density.world.column(name) for name in sorted(density.reads)]
+        self.listed = listing(density.world) if len(density.bodies) == 1 and self.reads else None
+        self.weights = None
+        if self.listed is not None:
+            self.weights = log_weights(density.bodies[0], density.prior, self.listed)
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        if self.listed is not None and self.weights is not None:
+            sizes = torch.tensor([len(column) for column in self.listed.grid.centres], dtype=torch.float64)
+            ways = int(torch.where(rows.isnan(), sizes, 1.0).prod(dim=1).max())
+            parts = rows.split(max(1, COMPLETED // ways))
+            return torch.cat([marginal(self.weights, self.listed, part) for part in parts])
+        score = self.density.prior.log_prob(rows)
+        if score is None:
+            raise NbrError("cells cannot be predicted: the prior can only be sampled")
+        if not self.reads:
+            return score
+        holes = bool(rows[:, self.reads].isnan().any())
+        filled = self.density.prior.complete(rows, FILLS if holes else 1, self.generator)
+        kept = self.density.log_keep(filled.flatten(0, 1)).view(filled.shape[:2])
+        return score + kept.logsumexp(dim=1)
+
+
+def _numbers(density: Density, rows: Tensor, at: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    draws, weights = [], []
+    for part in rows.split(max(1, AT_ONCE // DRAWS)):
+        filled = density.prior.complete(part, DRAWS, generator)
+        kept = torch.zeros(filled.shape[:2], dtype=torch.float64)
+        if density.reads:
+            kept = density.log_keep(filled.flatten(0, 1)).view(filled.shape[:2])
+        values, order = filled[:, :, at].sort(dim=1)
+        draws.append(values)
+        weights.append(torch.softmax(kept, dim=1).gather(1, order))
+    return torch.cat(draws), torch.cat(weights)

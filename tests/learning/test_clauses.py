@@ -1,0 +1,159 @@
+"""Clauses that people can read: found where they were planted, with the beliefs of maximum likelihood."""
+
+import sys
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import nbr
+from command import run
+from nbr import priors, tables
+from nbr.learning import fitting
+from nbr.learning.clauses import grow, statement
+from nbr.learning.coarse import Coarse
+from nbr.learning.loglinear import Chains, agree
+from nbr.learning.splitting import split
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+import planted_clauses
+
+
+def garden(rows: int = 3000) -> pd.DataFrame:
+    """Smokers cough; who lives in Oslo earns more; three in five live in Bern."""
+    random = np.random.default_rng(0)
+    smokes = random.integers(0, 2, rows)
+    cough = np.where(smokes == 1, random.random(rows) < 0.7, random.random(rows) < 0.2).astype(float)
+    city = random.choice(["bern", "rome", "oslo"], rows, p=[0.6, 0.3, 0.1])
+    income = np.round(np.exp(random.normal(8, 1, rows)) + np.where(city == "oslo", 4000, 0))
+    cough[random.random(rows) < 0.1] = np.nan
+    return pd.DataFrame({"smokes": smokes, "cough": cough, "city": city, "income": income})
+
+
+def test_planted_clauses_are_found_and_none_is_invented() -> None:
+    found = planted_clauses.run(0, rows=8000, columns=14, clauses=4)
+    assert found["found"] == 4
+    assert found["strongest_invented"] <= 0.2
+    assert found["farthest_belief"] < 0.1
+
+
+def test_beliefs_are_those_of_maximum_likelihood() -> None:
+    """Against the likelihood over all points of a small world, whose gradient in the beliefs must vanish."""
+    world = nbr.World.bits(4)
+    rules = ["x0 -> x1", "x1 -> x2 | x3", "~x0 | ~x3", "x2"]
+    random = np.random.default_rng(1)
+    truth = nbr.Reasoner(world, [nbr.Clause(text, b) for text, b in zip(rules, (0.8, 0.5, 0.9, 0.3), strict=True)])
+    drawn = tables.read(truth.sample(4000, seed=int(random.integers(99))), world)
+    model = fitting.fit_report(drawn, rules_from=nbr.Reasoner(world, [nbr.Clause(text, 0.1) for text in rules]))
+    points = torch.tensor(list(product((0.0, 1.0), repeat=4)), dtype=torch.float64)
+    weights = model.reasoner.keep(points)
+    chance = weights / weights.sum()
+    rows = split(drawn, 0).trainable.codes
+    for rule in model.reasoner.rules:
+        assert float(chance @ (1 - rule.grades(points))) == pytest.approx(
+            float((1 - rule.grades(rows)).mean()), abs=0.006
+        )
+    said = {rule.describe(): rule.degree for rule in model.reasoner.rules}
+    assert [said[text] for text in rules] == pytest.approx([0.8, 0.5, 0.9, 0.3], abs=0.08)
+
+
+def test_chains_draw_from_rules_and_prior() -> None:
+    world = nbr.World(a=nbr.Bit(), b=nbr.Choice("u", "v", "w"), c=nbr.Bit())
+    data = tables.Table(world, torch.tensor([[0.0, 0, 0], [1, 1, 1], [0, 2, 1]], dtype=torch.float64))
+    prior = priors.Independent(world, [torch.tensor([3.0, 1]), torch.tensor([1.0, 2, 3]), torch.ones(2)])
+    clauses = [nbr.Clause("a -> b=w", 0.9), nbr.Clause("b!=u | c", 0.6)]
+    coarse = Coarse.of(data, [clause.expression for clause in clauses], False)
+    masses = coarse.masses(prior)
+    assert masses is not None
+    chains = Chains(masses, 1 << 16, seed=0)
+    broken = [coarse.broken(clause.expression) for clause in clauses]
+    for _ in range(4):
+        draws = chains.draw(broken, -np.log1p(-np.array([0.9, 0.6])))
+    reasoner = nbr.Reasoner(world, clauses, prior=prior)
+    points = [
+        column.values[0][torch.from_numpy(draw).long()] for column, draw in zip(coarse.columns, draws, strict=True)
+    ]
+    drawn = torch.stack(points, dim=1)
+    for question in ("a", "b=w", "b=u & ~c", "a & c"):
+        share = float(nbr.language.parse(question).holds(world, drawn).double().mean())
+        assert share == pytest.approx(reasoner.probability(question).value, abs=0.01)
+
+
+def test_clauses_of_bits_choices_and_numbers_with_holes() -> None:
+    model = nbr.fit(garden(), "clauses")
+    said = {rule.describe(): rule for rule in model.rules}
+    assert {"cough -> smokes", "smokes -> cough", "city=bern"} <= set(said)
+    assert any(text.startswith("city=oslo -> income>=") for text in said)
+    adds = [rule.adds for rule in model.rules]
+    assert adds == sorted(adds, reverse=True)
+    assert model.probability("cough", "smokes").value == pytest.approx(0.7, abs=0.05)
+
+
+def test_nothing_is_found_where_there_is_nothing() -> None:
+    points = np.random.default_rng(0).integers(0, 2, (2000, 8)).astype(float)
+    assert nbr.fit(points, "clauses").rules == ()
+
+
+def test_a_tree_prior_leaves_little_to_add() -> None:
+    frame = garden()
+    data = tables.read(frame)
+    rows = split(data, 0)
+    trees = priors.trees(rows.train, 1, valid=rows.valid, seed=0)
+    assert len(grow(trees, rows, [], True, 0).rules) < len(nbr.fit(frame, "clauses").rules)
+
+
+def test_written_rules_keep_their_words_and_get_beliefs(tmp_path: Path) -> None:
+    garden().to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "m.toml").write_text(
+        '[variables]\nsmokes = "bit"\ncough = "bit"\nold = "bit"\n'
+        '[[rules]]\nname = "smoke hurts"\nrule = "smokes -> cough"\nbelief = 0.5\n'
+        '[[rules]]\nrule = "old -> cough"\nbelief = 0.4\n'
+    )
+    arguments = ["fit", str(tmp_path / "t.csv"), "--rules-from", str(tmp_path / "m.toml")]
+    assert run(*arguments, "-o", str(tmp_path / "m.nbr")).returncode == 0
+    rules = {rule.describe(): rule for rule in nbr.load(tmp_path / "m.nbr").rules}
+    assert rules["smokes -> cough"].name == "smoke hurts"
+    assert rules["smokes -> cough"].degree != pytest.approx(0.5, abs=0.02)
+    assert rules["old -> cough"].degree == pytest.approx(0.4)  # no row shows it
+    more = ["--rules", "clauses", "-o", str(tmp_path / "more.nbr")]
+    assert run(*arguments, *more).returncode == 0
+    both = [rule.describe() for rule in nbr.load(tmp_path / "more.nbr").rules]
+    assert {"smokes -> cough", "old -> cough"} < set(both)
+    shown = run("show", str(tmp_path / "more.nbr")).stdout
+    assert "adds (nats a row)" in shown
+    assert "(if smokes then cough)" in shown
+
+
+def test_what_cannot_be_learned_is_said() -> None:
+    world = nbr.World.bits(2)
+    memory = nbr.Reasoner(world, [nbr.Memory({"x0": 1, "x1": 1}, 0.1, 0.5)])
+    rows = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
+    with pytest.raises(nbr.NbrError, match="is no clause"):
+        nbr.fit(rows, rules_from=memory)
+    with pytest.raises(nbr.NbrError, match="beside rules_from"):
+        nbr.fit(rows, 3, rules_from=nbr.Reasoner(world, [nbr.Clause("x0", 0.5)]))
+
+
+def test_a_pattern_is_ruled_out_by_its_clause() -> None:
+    data = tables.read(garden(200))
+    coarse = Coarse.of(data, [], True)
+    codes = coarse.find(data.codes)
+    literals = {str(each.statement): at for at, each in enumerate(coarse.literals)}
+    for texts in (["smokes"], ["~smokes", "~cough"], ["smokes", "city!=bern"], ["city=oslo", "smokes", "cough"]):
+        chosen = [literals[text] for text in texts]
+        clause = statement([coarse.literals[each] for each in chosen])
+        shown = (codes[list(coarse.pattern(chosen).columns)] >= 0).all(axis=0)
+        holds = clause.holds(data.world, data.codes).numpy()
+        assert (coarse.pattern(chosen).at(codes)[shown] == ~holds[shown]).all()
+
+
+def test_agreement_stops_at_no_belief() -> None:
+    """A rule that rows break more often than the prior gets weight 0, not a belief below 0."""
+    data = tables.Table(nbr.World.bits(1), torch.tensor([[0.0], [1.0]], dtype=torch.float64))
+    coarse = Coarse.of(data, [], True)
+    rule = coarse.broken(nbr.language.parse("x0"))
+    chains = Chains([np.array([0.5, 0.5])], 1000, seed=0)
+    assert agree([rule], np.array([0.9]), np.array([1000]), np.array([0.3]), chains).weights.tolist() == [0.0]
