@@ -16,7 +16,6 @@ import torch
 
 from nbr.learning.maker import Maker, Trained, gain, gains
 from nbr.learning.splitting import Split
-from nbr.learning.training import Settings
 
 LOOKS = 10  # the last training goes on for at least so many looks at held-out rows: beliefs have to settle
 GIVEN_UP = 0.25  # of what rules gain over the prior; more than this, and more than chance, is harm
@@ -32,18 +31,18 @@ class End:
     words: str
 
 
-def train_again(maker: Maker, rows: Split, count: int, chosen: Trained, settings: Settings) -> End:
+def train_again(maker: Maker, rows: Split, count: int, chosen: Trained) -> End:
     """The chosen number of rules, trained on every row, if that does no harm."""
-    settings = replace(settings, steps=max(chosen.steps, min(settings.steps, LOOKS * settings.every)))
+    steps = max(chosen.steps, min(chosen.settings.steps, LOOKS * chosen.settings.every))
     if rows.test is None:
-        final = maker.train("all rows", {"train": rows.every}, count, settings)
+        final = maker.train("all rows", {"train": rows.every}, count, steps)
         if gains(final, chosen, "train"):
             return End(chosen, chosen, "valid", "chosen by held-out rows; training on all rows broke down")
         return End(final, final, None, "trained again on all rows, too few to check it on others")
-    twin = maker.train("more rows", {"train": rows.trainable, "test": rows.test}, count, settings)
+    twin = maker.train("more rows", {"train": rows.trainable, "test": rows.test}, count, steps)
     if _harmed(chosen, twin):
         return End(chosen, chosen, "test", "chosen by held-out rows; training on more rows did worse on others")
-    final = maker.train("all rows", {"train": rows.every, "test": rows.test}, count, settings)
+    final = maker.train("all rows", {"train": rows.every, "test": rows.test}, count, steps)
     if gains(final, twin, "test"):
         return End(twin, twin, "test", "trained again on most rows; training on all of them broke down")
     return End(final, twin, "test", "trained again on all rows")

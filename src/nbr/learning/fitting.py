@@ -22,7 +22,6 @@ from nbr.learning.maker import Maker, Trained, gains
 from nbr.learning.prior_by_name import PriorLike, choose
 from nbr.learning.readable import fit_clauses
 from nbr.learning.splitting import Split, split
-from nbr.learning.training import Settings
 from nbr.reasoner import Reasoner
 from nbr.storage.locks import hold
 from nbr.tables import Table, TableLike
@@ -115,24 +114,24 @@ def fit_report(
             )
         parts, more = _split(data, valid, seed), rules == "clauses"
         return fit_clauses(data, parts, prior, rules_from, more, seed, reporter(progress))
-    base = Settings() if steps is None else Settings(steps=_positive(steps))
+    most = None if steps is None else _positive(steps)
     sizes = GROWTH if rules == "auto" else (_positive(rules),)
     folder = None if checkpoint is None else Path(checkpoint)
     rows = _split(data, valid, seed)
     reads = _inputs(data, inputs)
     known, why = choose(prior, data, rows, seed)
-    maker = Maker(reads, known, _positive(width), seed, folder, reporter(progress))
+    maker = Maker(reads, known, _positive(width), seed, folder, reporter(progress), most)
     with nullcontext() if folder is None else hold(folder):
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        count, chosen = _grow(maker, rows, sizes, base)
+        count, chosen = _grow(maker, rows, sizes)
         if not gains(prior_alone(chosen), chosen, "valid"):
             alone = prior_alone(chosen)
             end = End(alone, alone, "valid" if rows.test is None else "test", ALONE)
         elif valid is not None:
             end = End(chosen, chosen, "valid", CHOSEN)
         else:
-            end = train_again(maker, rows, count, chosen, base)
+            end = train_again(maker, rows, count, chosen)
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
     best = end.delivered
@@ -146,13 +145,13 @@ def _split(data: Table, valid: TableLike | None, seed: int) -> Split:
     return split(data, seed) if valid is None else Split(data, tables.read(valid, data.world), None)
 
 
-def _grow(maker: Maker, rows: Split, sizes: Sequence[int], settings: Settings) -> tuple[int, Trained]:
+def _grow(maker: Maker, rows: Split, sizes: Sequence[int]) -> tuple[int, Trained]:
     """More rules only while held-out rows gain more than chance would give them: one standard error of the gain."""
     parts = {"train": rows.train, "valid": rows.valid} | ({} if rows.test is None else {"test": rows.test})
-    best = maker.train("choice", parts, sizes[0], settings)
+    best = maker.train("choice", parts, sizes[0])
     count = sizes[0]
     for size in sizes[1:]:
-        tried = maker.train("choice", parts, size, settings)
+        tried = maker.train("choice", parts, size)
         if not gains(best, tried, "valid"):
             break
         count, best = size, tried

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
 from nbr.errors import NbrError
 from nbr.learning.bank import Bank
-from nbr.learning.objectives import Objective, objective
-from nbr.learning.training import BankTraining, Settings
+from nbr.learning.objectives import Listed, Objective, objective
+from nbr.learning.training import DRAWN, EXACT, BankTraining, Settings
 from nbr.priors import Prior
 from nbr.tables import Table
 from nbr.training import Checkpoint, Watcher, fingerprint, generator
@@ -24,7 +24,8 @@ class Trained:
 
     bank: Bank
     objective: Objective
-    steps: int
+    settings: Settings
+    steps: int  # after which its weights were best
     sizes: dict[str, int]
 
     @property
@@ -50,21 +51,24 @@ class Maker:
     seed: int
     folder: Path | None
     watch: Watcher
+    steps: int | None = None  # at the most, if not as usual
 
-    def train(self, stage: str, parts: dict[str, Table], rules: int, settings: Settings) -> Trained:
+    def train(self, stage: str, parts: dict[str, Table], rules: int, steps: int | None = None) -> Trained:
         """A bank of so many rules for each set of columns; rows to measure by come first, so that all see the same."""
         parts = {name: parts[name] for name in ("test", "valid", "train") if name in parts}
         bank = Bank(self.prior.world, self.inputs, rules, self.width, self.seed)
         goal = objective(bank, self.prior, parts, self.seed)
+        settings = EXACT if isinstance(goal, Listed) else DRAWN
+        settings = replace(settings, steps=steps or self.steps or settings.steps)
         checkpoint = None
         if self.folder is not None:
             path = self.folder / f"{stage}-{rules}.safetensors"
             checkpoint = Checkpoint(path, self.fingerprint(stage, parts, rules, settings))
         words = f"{rules} rule{'s' if rules > 1 else ''} for each set of columns"
-        steps = BankTraining(bank, goal, settings, checkpoint).run(
+        best = BankTraining(bank, goal, settings, checkpoint).run(
             self.watch, words if stage == "choice" else f"{words}, {stage}"
         )
-        return Trained(bank, goal, steps, {name: len(table) for name, table in parts.items()})
+        return Trained(bank, goal, settings, best, {name: len(table) for name, table in parts.items()})
 
     def fingerprint(self, stage: str, parts: dict[str, Table], rules: int, settings: Settings) -> str:
         """Of all that decides the weights, so that a checkpoint is not mistaken for another's."""

@@ -19,11 +19,13 @@ from nbr.tables import Table
 from nbr.training import ALONE, Process, generator
 
 LISTED = 1 << 17  # points of a world whose normaliser is computed in full at every step
-BATCH = 1024
+BATCH = 512  # rows of a step
+POINTS = 1024  # of the prior in a step
+BLOCK = 32  # steps whose points and completions are drawn at once, which is far cheaper than a few at a time
 FILLS = 8  # completions drawn for a row with holes
 SMALLEST = 1e-30  # of P_keep, before its logarithm
-REFRESH = 50  # steps between estimates of alpha
-ALPHA_DRAWS = 1 << 15
+RENEWED = 0.1  # of alpha, with every step
+REFERENCE = 1 << 15  # points of the prior by which held-out rows are judged
 
 
 class Objective(ABC):
@@ -86,22 +88,24 @@ class Listed(Objective):
 
 
 class Sampled(Objective):
-    """Equation (13): the normaliser E[P_keep] / alpha from points of the prior, alpha renewed from time to time.
+    """Equation (13): the normaliser E[P_keep] / alpha from fresh points of the prior, alpha their moving average.
 
-    Every step draws from its own seed, so that a resumed run sees what an unbroken one would.
+    Points and completions are drawn for some steps at a time, from a seed of their own, so that a resumed run sees what
+    an unbroken one would.
     """
 
     def __init__(self, bank: Bank, prior: Prior, parts: dict[str, Table], seed: int, process: Process = ALONE) -> None:
-        self.sampler, self.seed, self.process = prior, seed, process
-        self.alpha = torch.tensor(1.0)  # what the normaliser was last estimated to be
+        self.prior, self.seed, self.process = prior, seed, process
+        self.alpha = torch.tensor(0.0)  # what the normaliser was in the last steps; 0 before the first
         self.codes = {name: table.codes for name, table in parts.items()}
         self.weights = {name: torch.full((len(table),), 1 / len(table)) for name, table in parts.items()}
         source = torch.Generator().manual_seed(seed)
-        self.reference = bank.encode(prior.sample(ALPHA_DRAWS, source))
+        self.reference = bank.encode(prior.sample(REFERENCE, source))
         self.filled = {
             name: bank.encode(_fill(prior, codes, source).flatten(0, 1)) for name, codes in self.codes.items()
         }
         self.base = {name: _scores(prior, codes, bank.first.dtype) for name, codes in self.codes.items()}
+        self._drawn: tuple[int, Tensor, Tensor] | None = None  # block, completed rows and points of the prior
 
     def log_prob(self, bank: Bank, part: str) -> Tensor:
         normaliser = keep(bank(self.reference), bank.beliefs).mean().log()
@@ -109,17 +113,23 @@ class Sampled(Objective):
         return self.base[part] + kept.clamp(min=SMALLEST).log() - normaliser
 
     def loss(self, bank: Bank, step: int) -> Tensor:
-        source = generator(self.seed, step)
-        if step % REFRESH == 0:
-            with torch.no_grad():
-                self.alpha = keep(bank(self.reference), bank.beliefs).mean()
-        codes = self.codes["train"]
-        some = torch.randint(len(codes), (min(BATCH, len(codes)),), generator=source)
-        filled = self.process.share(_fill(self.sampler, codes[some], source))
-        drawn = self.process.share(self.sampler.sample(BATCH, source))
-        kept = keep(bank(bank.encode(torch.cat([filled.flatten(0, 1), drawn]))), bank.beliefs)
-        seen = kept[: -len(drawn)].view(len(filled), -1).mean(dim=1)
-        return -seen.clamp(min=SMALLEST).log().mean() + kept[-len(drawn) :].mean() / self.alpha
+        filled, points = (self.process.share(part) for part in self._draws(step))
+        kept = keep(bank(bank.encode(torch.cat([filled.flatten(0, 1), points]))), bank.beliefs)
+        seen = kept[: -len(points)].view(len(filled), -1).mean(dim=1)
+        normaliser = kept[-len(points) :].mean()
+        now = normaliser.detach().clamp(min=SMALLEST)
+        self.alpha = now if self.alpha == 0 else torch.lerp(self.alpha, now, RENEWED)
+        return -seen.clamp(min=SMALLEST).log().mean() + normaliser / self.alpha
+
+    def _draws(self, step: int) -> tuple[Tensor, Tensor]:
+        """Rows of the table, completed, (rows, fills, columns), and points of the prior, (points, columns)."""
+        block, at = divmod(step, BLOCK)
+        if self._drawn is None or self._drawn[0] != block:
+            source, codes = generator(self.seed, block), self.codes["train"]
+            some = torch.randint(len(codes), (BLOCK * min(BATCH, len(codes)),), generator=source)
+            self._drawn = block, _fill(self.prior, codes[some], source), self.prior.sample(BLOCK * POINTS, source)
+        _, filled, points = self._drawn
+        return filled.chunk(BLOCK)[at], points.chunk(BLOCK)[at]
 
     def log_likelihood(self, loss: float) -> float:
         """By log Z <= Z / alpha + log alpha - 1, which is nearly equal as alpha is nearly Z."""
@@ -139,7 +149,7 @@ def _scores(prior: Prior, codes: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _fill(prior: Prior, codes: Tensor, generator: torch.Generator) -> Tensor:
-    return prior.complete(codes, FILLS if bool(codes.isnan().any()) else 1, generator)
+    return prior.complete(codes, FILLS, generator) if bool(codes.isnan().any()) else codes[:, None]
 
 
 def objective(bank: Bank, prior: Prior, parts: dict[str, Table], seed: int) -> Objective:

@@ -19,7 +19,7 @@ WARM = 20  # steps until the full rate
 class Settings:
     """How rules are trained."""
 
-    steps: int = 1500
+    steps: int = 1500  # at the most
     rate: float = 0.005
     pace: float = 10.0  # how many times faster beliefs move: their way is long, and there are few of them
     decay: float = 1.0  # of weights, not of beliefs
@@ -30,6 +30,10 @@ class Settings:
 
     def plain(self) -> dict[str, float]:
         return asdict(self)
+
+
+EXACT = Settings()
+DRAWN = Settings(steps=3000, decay=0.1, every=100)  # noise keeps weights in check; a look is dear
 
 
 class BankTraining:

@@ -66,6 +66,8 @@ class Column:
 
     def draw(self, states: Tensor, generator: torch.Generator, allowed: Allowed | None = None) -> Tensor:
         """A code from each state, as likely as within the column; only allowed ones."""
+        if self.numbers is None and self.size == len(self.state):  # a state is a label
+            return self.state.argsort().double()[states]
         weight = self.mass if allowed is None else self.mass * self.admits(allowed)
         order = self.state.argsort(stable=True)
         ends = weight[order].cumsum(0)

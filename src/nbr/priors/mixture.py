@@ -37,15 +37,15 @@ class Trees(Prior):
         return score + self.weigh(states).logsumexp(dim=1)
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
-        evidence = self._valid[None]
-        return self._draw(evidence, torch.zeros(count, dtype=torch.long), {}, generator)
+        alike = [self._valid] * len(self.trees)  # nothing is known: what comes up from below is 1 everywhere
+        return self._draw_alike(self.weights, alike, count, {}, generator)
 
     def complete(self, codes: Tensor, count: int, generator: torch.Generator) -> Tensor:
         states, _ = locate(self.columns, codes)
         found = []
         for part in self.split(states, count):
             rows = torch.arange(len(part)).repeat_interleave(count)
-            found.append(self._draw(self.evidence(part), rows, {}, generator))
+            found.append(self._draw(self.evidence(part), rows, generator))
         drawn = torch.cat(found).view(len(codes), count, len(self.world))
         return torch.where(codes[:, None].isnan(), drawn, codes[:, None])
 
@@ -53,7 +53,10 @@ class Trees(Prior):
         return float(self._weigh(self._within(allowed)).logsumexp(dim=1))
 
     def sample_within(self, allowed: Mapping[str, Allowed], count: int, generator: torch.Generator) -> Tensor:
-        return self._draw(self._within(allowed), torch.zeros(count, dtype=torch.long), allowed, generator)
+        evidence = self._within(allowed)
+        gathered = [tree.gather(evidence) for tree in self.trees]
+        chance = _chance(torch.stack([total for _, total in gathered], dim=1) + self.weights.log())
+        return self._draw_alike(chance[0], [weights[0] for weights, _ in gathered], count, allowed, generator)
 
     def _within(self, allowed: Mapping[str, Allowed]) -> Tensor:
         """The evidence of a condition: the share of each state that it allows."""
@@ -83,23 +86,36 @@ class Trees(Prior):
     def _weigh(self, evidence: Tensor) -> Tensor:
         return torch.stack([tree.gather(evidence)[1] for tree in self.trees], dim=1) + self.weights.log()
 
-    def _draw(
-        self, evidence: Tensor, rows: Tensor, allowed: Mapping[str, Allowed], generator: torch.Generator
-    ) -> Tensor:
+    def _draw(self, evidence: Tensor, rows: Tensor, generator: torch.Generator) -> Tensor:
         """A point for each entry of `rows`, which says whose evidence it has to meet."""
-        chance = torch.softmax(self._weigh(evidence), dim=1)
-        if not bool(chance.isfinite().all()):
-            raise NbrError("nothing can be drawn: no point of the prior meets the condition")
-        component = pick(chance[rows], generator)
+        component = pick(_chance(self._weigh(evidence))[rows], generator)
         states = torch.zeros(len(rows), len(self.world), dtype=torch.long)
         for number, tree in enumerate(self.trees):
             mine = (component == number).nonzero()[:, 0]
             if len(mine):
                 whose, back = torch.unique(rows[mine], return_inverse=True)
                 weights, _ = tree.gather(evidence[whose])
-                states[mine] = tree.draw(
-                    weights[back] if len(whose) > 1 else weights.expand(len(mine), -1, -1), generator
-                )
+                states[mine] = tree.draw(weights[back], generator)
+        return self._codes(states, {}, generator)
+
+    def _draw_alike(
+        self,
+        chance: Tensor,
+        weights: Sequence[Tensor],
+        count: int,
+        allowed: Mapping[str, Allowed],
+        generator: torch.Generator,
+    ) -> Tensor:
+        """So many points that meet the same evidence: the chance of each tree, and what `gather` found in it."""
+        component = torch.multinomial(chance, count, replacement=True, generator=generator)
+        states = torch.zeros(count, len(self.world), dtype=torch.long)
+        for number, tree in enumerate(self.trees):
+            mine = (component == number).nonzero()[:, 0]
+            if len(mine):
+                states[mine] = tree.draw_alike(weights[number], len(mine), generator)
+        return self._codes(states, allowed, generator)
+
+    def _codes(self, states: Tensor, allowed: Mapping[str, Allowed], generator: torch.Generator) -> Tensor:
         codes = [
             column.draw(states[:, at], generator, allowed.get(name))
             for at, (name, column) in enumerate(zip(self.world.names, self.columns, strict=True))
@@ -130,6 +146,14 @@ class Trees(Prior):
             Tree(*each) for each in zip(found["order"].long(), found["parent"].long(), found["table"], strict=True)
         ]
         return cls(world, columns, found["weights"], trees)
+
+
+def _chance(scores: Tensor) -> Tensor:
+    """How likely each tree is, from the logs of what it gives to the evidence: (rows, trees)."""
+    chance = torch.softmax(scores, dim=1)
+    if not bool(chance.isfinite().all()):
+        raise NbrError("nothing can be drawn: no point of the prior meets the condition")
+    return chance
 
 
 def locate(columns: Sequence[Column], codes: Tensor) -> tuple[Tensor, Tensor]:

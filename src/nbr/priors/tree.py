@@ -60,6 +60,20 @@ class Tree:
             states[:, column] = pick(chance, generator)
         return states
 
+    def draw_alike(self, weights: Tensor, count: int, generator: torch.Generator) -> Tensor:
+        """So many rows of states, all given the same weights (columns, states): as `draw`, and much faster."""
+        columns, most = weights.shape
+        chance = self.table * weights[:, None, :]
+        ends = chance.cumsum(dim=2)
+        ends = ends / ends[:, :, -1:]
+        last = most - 1 - (chance.flip(2) > 0).double().argmax(dim=2)
+        ends = ends.masked_fill(torch.arange(most) >= last[:, :, None], torch.inf)  # rounding must not reach beyond
+        share = torch.rand(columns, count, generator=generator, dtype=torch.float64)
+        states = torch.zeros(columns, count, dtype=torch.long)
+        for column, parent in zip(self.order.tolist(), self.parent[self.order].tolist(), strict=True):
+            states[column] = (share[column] >= ends[column, :, :-1].T[:, states[parent]]).sum(dim=0)
+        return states.T
+
     def counts(self, evidence: Tensor, rows: Tensor) -> Tensor:
         """How often each pair of states of parent and column is expected, rows weighted: as `table` in shape."""
         weights, _ = self.gather(evidence)
