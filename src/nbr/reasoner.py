@@ -226,12 +226,12 @@ class Reasoner:
         drawn = sampling.draw(self.knowledge, self.prior, count, condition, torch.Generator().manual_seed(seed))
         return tables.frame(self.world, drawn.points, method=drawn.method, acceptance=drawn.acceptance)
 
-    def predict(self, table: tables.Source, column: str, *, seed: int = 0) -> pd.DataFrame:
+    def predict(self, table: tables.TableLike, column: str, *, seed: int = 0) -> pd.DataFrame:
         """A column of each row from the others: its value with a probability or a range; see `nbr.density.filling`."""
         density = Density.of(self.knowledge, self.prior)
         return filling.predict(density, self.views, tables.read(table, self.world), column, seed)
 
-    def impute(self, table: tables.Source, *, seed: int = 0) -> pd.DataFrame:
+    def impute(self, table: tables.TableLike, *, seed: int = 0) -> pd.DataFrame:
         """The table with its holes filled; `attrs["cells"]` has a line for each, with a probability or a range."""
         density = Density.of(self.knowledge, self.prior)
         filled, cells = filling.impute(density, self.views, tables.read(table, self.world), seed)
