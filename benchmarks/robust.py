@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 
 import nbr
 from nbr import datasets
-from nbr.paper.plots import curves
+from nbr.paper.curves import accuracy_curves
 from nbr.robustness.shares import interval
 
 RADII = [round(0.1 * step, 1) for step in range(41)]
@@ -70,7 +70,7 @@ def main(name: str, labels: tuple[int, int], output: Path | None, epochs: int, o
     show(known)
     drawn = {kind: row["proved"] for kind, row in known["rows"].items()}
     title = f"{name}, {labels[0]} against {labels[1]}: proved accuracy, {len(z):,} test images"
-    path.with_suffix(".svg").write_text(curves(title, RADII, drawn, len(z)))
+    path.with_suffix(".svg").write_text(accuracy_curves(title, RADII, drawn, len(z)))
 
 
 def curve(right: np.ndarray, radius: np.ndarray, seconds: float) -> dict:

@@ -11,7 +11,8 @@ from PIL import Image
 
 import nbr
 from command import run
-from nbr.classify import frames
+from nbr.classify import frames, pictures
+from nbr.robustness import changes
 
 SMALL = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 64, "random_state": 0}
 
@@ -112,6 +113,8 @@ def test_every_kind_of_classifier_is_shown_and_asked(others: Path, model: str, l
     assert found.stdout.startswith(f"first.png: {(others / 'label').read_text()}\n")
     told = json.loads(run("classify", "first.png", "--model", model, "--json", cwd=others).stdout)["pictures"][0]
     assert len(told["intervals"]) == labels
+    explained = run("classify", "first.png", "--model", model, "--explain", cwd=others).stdout
+    assert ("a change of L2 length" if labels == 2 else "its rules give no gradients") in explained
     assert told["proved_radius"] > 0
     assert "proved: no change" in run("certify", "first.png", "--model", model, cwd=others).stdout
 
@@ -123,3 +126,33 @@ def test_warnings_go_to_stderr(folder: Path) -> None:
     assert found.returncode == 0
     assert "inverted" in found.stderr
     assert "90 x 90" in found.stderr
+
+
+def test_explained_by_weights_and_by_what_would_have_to_change(folder: Path) -> None:
+    found = run("classify", "first.png", "--model", "bars.nbr", "--explain", cwd=folder)
+    assert found.returncode == 0, found.stderr
+    assert "what would have to change\n    a change of L2 length" in found.stdout
+    words = ("classify", "first.png", "--model", "bars.nbr", "--explain", "--json")
+    told = json.loads(run(*words, cwd=folder).stdout)["pictures"][0]
+    assert told["change"]["label"] == ({"up", "flat"} - {told["label"]}).pop()
+    assert told["change"]["distance"] > told["proved_radius"]
+    assert set(told["change"]["turned"]) & {rule["rule"] for rule in told["rules"]}
+    classifier, picture = nbr.load(folder / "bars.nbr"), pictures.read(folder / "first.png")[0][None]
+    margin = abs(float(classifier.decision_function(picture)[0]))  # scaled weights add up to it
+    signed = [each["weight"] * (1 if each["speaks_for"] == told["label"] else -1) for each in told["weights"]]
+    assert sum(signed) == pytest.approx(margin, rel=1e-6)
+
+
+def test_the_change_that_is_told_does_change_the_label(folder: Path) -> None:
+    classifier = nbr.load(folder / "bars.nbr")
+    X, _ = bars(20)
+    before = classifier.verdict(X, reasons=1 << 30)
+    found = changes.nearest_changes(classifier, X, before, (0.0, 1.0))
+    assert found is not None
+    for row, change in enumerate(found):
+        assert change is not None
+        assert 0 <= change.changed.min() <= change.changed.max() <= 1
+        assert np.linalg.norm(change.changed - X[row]) == pytest.approx(change.distance)
+        assert change.distance >= before.radius[row]
+        further = X[row] + (change.changed - X[row]) * (1 + 1e-6)  # a tie counts as lost
+        assert classifier.predict(further[None])[0] == change.label != before.labels[row]

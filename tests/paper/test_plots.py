@@ -9,8 +9,8 @@ import xml.etree.ElementTree as ElementTree
 import matplotlib
 import pytest
 
-from nbr import NbrError
-from nbr.paper import plots
+from nbr import NbrError, plots
+from nbr.paper.curves import accuracy_curves
 
 RADII = [0.0, 1.0, 2.0]
 
@@ -26,22 +26,22 @@ def test_every_line_has_its_own_kind() -> None:
 
 
 def test_curves_are_a_picture_on_their_own() -> None:
-    drawn = plots.curves("title", RADII, rows(10), 100)
+    drawn = accuracy_curves("title", RADII, rows(10), 100)
     ElementTree.fromstring(drawn)
     for words in ("title", "kind 0", "kind 9", "L2 length of the change"):
         assert words in drawn
     assert not re.search(r"(src|href|url\()=?.{0,2}http", drawn)
-    assert drawn == plots.curves("title", RADII, rows(10), 100)
+    assert drawn == accuracy_curves("title", RADII, rows(10), 100)
 
 
 def test_few_lines_have_their_bands() -> None:
-    few, many = (plots.curves("t", RADII, rows(count), 100).count("FillBetween") for count in (4, 5))
+    few, many = (accuracy_curves("t", RADII, rows(count), 100).count("FillBetween") for count in (4, 5))
     assert (few, many) == (4, 0)
 
 
 def test_the_callers_style_stays() -> None:
     before = dict(matplotlib.rcParams)
-    plots.curves("t", RADII, rows(2), 100)
+    accuracy_curves("t", RADII, rows(2), 100)
     assert dict(matplotlib.rcParams) == before
 
 
@@ -55,4 +55,4 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.M
 
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(NbrError, match=r"pip install 'nbr\[plot\]'"):
-        plots.curves("t", RADII, rows(2), 100)
+        accuracy_curves("t", RADII, rows(2), 100)

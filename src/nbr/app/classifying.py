@@ -12,12 +12,15 @@ import numpy as np
 from nbr import datasets
 from nbr.app.screen import bar
 from nbr.classify import pictures
-from nbr.classify.estimator import BeliefEstimator
+from nbr.classify.estimator import BeliefEstimator, Verdict
 from nbr.classify.intervals import MOST_LABELS
 from nbr.errors import NbrError, suggest
 from nbr.kinds import load
 
 Report = dict[str, Any]
+SHOWN = 5  # rules of each picture
+EVERY = 1 << 30  # rules
+BOX = (0.0, 1.0)  # of pixels
 
 
 def data(name: str, folder: Path | None) -> Report:
@@ -32,7 +35,7 @@ def shown_data(report: Report) -> str:
     return "\n".join([*lines, *(f"  {name:<26}{origin}" for name, origin in report["origin"].items())])
 
 
-def classify(paths: list[Path], model: str) -> tuple[list[Report], int]:
+def classify(paths: list[Path], model: str, explain: bool = False) -> tuple[list[Report], int]:
     """A report for each picture that can be read, and how many cannot, which are told on stderr."""
     classifier = classifier_of(model)
     read = []
@@ -45,16 +48,39 @@ def classify(paths: list[Path], model: str) -> tuple[list[Report], int]:
         for words in warnings:
             _aside(f"{path}: {words}")
     failed = len(paths) - len(read)
-    return (_reports(classifier, read) if read else []), failed
+    if not read:
+        return [], failed
+    if not explain:
+        return _reports(classifier, read, classifier.verdict(np.stack([picture for _, picture, _ in read]))), failed
+    return _explained(classifier, read), failed
 
 
-def _reports(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list[Report]:
-    """What the classifier says about pictures, from one evaluation of all of them."""
-    found = classifier.verdict(np.stack([picture for _, picture, _ in read]))
+def _explained(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list[Report]:
+    """Reports with the weights of all rules by their kind, and the nearest change found that gives another label."""
+    from nbr.robustness.changes import nearest_changes, totals
+
+    X = np.stack([picture for _, picture, _ in read])
+    found = classifier.verdict(X, reasons=EVERY)
+    reports = _reports(classifier, read, found)
+    changes = nearest_changes(classifier, X, found, BOX)
+    for row, report in enumerate(reports):
+        change = None if changes is None else changes[row]
+        report["weights"] = [
+            {"kind": kind, "speaks_for": label, "weight": weight}
+            for (kind, label), weight in totals(found.reasons[row]).items()
+        ]
+        report["looked_for_a_change"] = changes is not None
+        turned = None if change is None else [rule + 1 for rule in change.turned]
+        report["change"] = change and {"label": change.label, "distance": change.distance, "turned": turned}
+    return reports
+
+
+def _reports(classifier: Any, read: list[tuple[Path, Any, list[str]]], found: Verdict) -> list[Report]:
+    """What the classifier said about pictures."""
     names = classifier.classes_.tolist()
 
     def reasons(row: int) -> list[Report]:
-        return [{**asdict(each), "rule": each.rule + 1} for each in found.reasons[row]]
+        return [{**asdict(each), "rule": each.rule + 1} for each in found.reasons[row][:SHOWN]]
 
     def report(row: int, path: Path, warnings: list[str]) -> Report:
         told = None if found.intervals is None else found.intervals[row].tolist()
@@ -85,7 +111,24 @@ def shown(report: Report) -> str:
         name, radius = f"{rule['kind']} {rule['rule']}", rule["proved_radius"]
         own = "none" if radius is None else f"{radius:.3f}"
         lines.append(f"    {name:<28}{rule['weight']:>6.3f}   {rule['speaks_for']!s:<5} {own}")
-    return "\n".join(lines)
+    return "\n".join(lines + (why(report) if "weights" in report else []))
+
+
+def why(report: Report) -> list[str]:
+    """What all rules of a kind add up to, and what would have to change."""
+    lines = ["", "  all rules of a kind           weight   for"]
+    for each in report["weights"]:
+        lines.append(f"    {each['kind']:<28}{each['weight']:>6.3f}   {each['speaks_for']}")
+    change, lines = report["change"], [*lines, "", "  what would have to change"]
+    if change is None:
+        looked = "was found" if report["looked_for_a_change"] else "was looked for: its rules give no gradients"
+        return [*lines, f"    no change that gives another label {looked}"]
+    lines.append(f"    a change of L2 length {change['distance']:.4f} was found that gives {change['label']}")
+    kinds = {rule["rule"]: rule["kind"] for rule in report["rules"]}
+    turned = [f"{kinds[rule]} {rule}" for rule in change["turned"] if rule in kinds]
+    if turned:
+        lines.append(f"    then {' and '.join(turned)} no longer speak{'s' * (len(turned) == 1)} for {report['label']}")
+    return lines
 
 
 def proof(report: Report) -> str:

@@ -204,11 +204,16 @@ Classifier = Annotated[str, typer.Option("--model", help="A classifier: a .nbr f
 
 
 @app.command()
-def classify(pictures: Pictures, model: Classifier = "mnist-4-9", as_json: Json = False) -> None:
+def classify(
+    pictures: Pictures,
+    model: Classifier = "mnist-4-9",
+    explain: Annotated[bool, typer.Option("--explain", help="Also say why, and what would have to change.")] = False,
+    as_json: Json = False,
+) -> None:
     """The label of a picture, with the interval of every label, conflict, proved radius and the rules that decided."""
     from nbr.app import classifying
 
-    reports, failed = classifying.classify(pictures, model)
+    reports, failed = classifying.classify(pictures, model, explain)
     if reports or as_json:
         typer.echo(json.dumps({"pictures": reports}) if as_json else "\n\n".join(map(classifying.shown, reports)))
     if failed:

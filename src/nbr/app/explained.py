@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import textwrap
 from pathlib import Path
 from typing import Any
 
+from nbr import plots
 from nbr.app import screen
 from nbr.asking.answer import Answer
 from nbr.asking.explanation import Explanation, Point
-from nbr.errors import NbrError
 from nbr.storage.atomic import write
 
 SHOWN = 8  # lines of each list
@@ -54,30 +53,19 @@ def draw_answers(rows: list[tuple[str, Answer]], path: Path, title: str = "") ->
 
 
 def _picture(rows: list[tuple[str, Answer]], title: str, kind: str) -> bytes:
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise NbrError("pictures need matplotlib: pip install 'nbr[plot]'") from None
-    figure = Figure(figsize=(9, 1.6 + 0.42 * len(rows)), layout="constrained")
-    axes: Any = figure.add_subplot()
-    for place, (_, answer) in enumerate(rows):
-        dark = "#1b5e9b" if place == 0 else "#7d8fa1"
-        axes.barh(place, answer.belief, color=dark, height=0.6)
-        axes.barh(place, answer.ignorance, left=answer.belief, color="#dce6f0", height=0.6, hatch="///", edgecolor=dark)
-        axes.text(1.01, place, f"[{answer.belief:.2f}, {answer.plausibility:.2f}]", va="center", fontsize=9)
-    axes.set_yticks(range(len(rows)), [name for name, _ in rows], fontsize=9)
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1)
-    axes.set_xlabel("evidence for (solid), not known (hatched), evidence against (blank)")
-    axes.set_title(title, loc="left", fontsize=11)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    content = io.BytesIO()
-    try:
-        figure.savefig(content, format=kind, dpi=150)
-    except ValueError:
-        raise NbrError(f"a picture is saved as .png, .svg or .pdf, not as .{kind}") from None
-    return content.getvalue()
+    with plots.drawing(9, 1.6 + 0.42 * len(rows)) as figure:
+        axes: Any = figure.subplots()
+        for place, (_, answer) in enumerate(rows):
+            dark = plots.QUIET if place else plots.COLOURS[0]
+            unknown = {"color": plots.PALE, "hatch": plots.HATCH, "edgecolor": dark}
+            axes.barh(place, answer.belief, color=dark, height=0.6)
+            axes.barh(place, answer.ignorance, left=answer.belief, height=0.6, **unknown)
+            axes.text(1.01, place, f"[{answer.belief:.2f}, {answer.plausibility:.2f}]", va="center")
+        axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+        axes.grid(axis="y", visible=False)
+        axes.invert_yaxis()
+        axes.set(title=title, xlim=(0, 1), xlabel="evidence for (solid), not known (hatched), evidence against (blank)")
+        return plots.saved(figure, kind)
 
 
 def _sets(title: str, sets: list[list[int]], complete: bool) -> list[str]:

@@ -10,8 +10,9 @@ from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
+from nbr import plots
 from nbr.errors import NbrError
-from nbr.paper import plots, table1_report
+from nbr.paper import table1_report
 from nbr.paper.table1 import QUESTIONS, STEPS, Trained, train
 from nbr.storage.atomic import write
 from nbr.training import reporter

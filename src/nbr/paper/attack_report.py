@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from nbr.paper import pages, plots
+from nbr.paper import pages
+from nbr.paper.curves import accuracy_curves
 from nbr.robustness.attacks import attack
 from nbr.robustness.protocol import Measured
 from nbr.robustness.shares import interval
@@ -84,7 +85,7 @@ def curves(found: Mapping[str, Measured]) -> str:
             shares = [float((each.right & (each.radius > eps)).double().mean()) for eps in RADII]
             drawn["NBR, proved"] = [each.natural, *shares[1:]]
     count = len(next(iter(found.values())).right)
-    return plots.curves("Accuracy under the worst attack for each image", RADII, drawn, count)
+    return accuracy_curves("Accuracy under the worst attack for each image", RADII, drawn, count)
 
 
 def text(told: Sequence[Mapping[str, Any]], checked: Checks) -> str:

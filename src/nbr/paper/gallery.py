@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from nbr.paper import plots
+from nbr import plots
 from nbr.robustness.attacks import attack
 from nbr.robustness.base import Attempt, Found
 from nbr.robustness.protocol import Subject

@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from nbr.paper import pages, plots
+from nbr import plots
+from nbr.paper import pages
 from nbr.paper.table1 import QUESTIONS, Trained
 
 HATCHES = ["", "////", "xxxx"]

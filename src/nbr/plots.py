@@ -1,27 +1,28 @@
-"""All plots, in one style: what differs in colour differs in its line and mark too, so that grey paper tells it apart.
+"""The one style of all plots: what differs in colour differs in line, mark or hatch, so that grey paper tells it apart.
 
-Figures are made without pyplot, so nothing of the caller's matplotlib changes, and end as SVG text for a page.
+Figures are made without pyplot, so nothing of the caller's matplotlib changes.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from nbr.errors import NbrError
-from nbr.robustness.shares import wilson
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ["#14507a", "#c8553d", "#2f7d32", "#7b5ea7", "#b8860b", "#0e8a8a", "#6b4226", "#c45a94", "#555555", "#000000"]
 DASHES: list[Any] = ["-", (0, (6, 2)), (0, (1, 1.4)), (0, (7, 2, 1, 2)), (0, (3, 1.5)), (0, (8, 2, 1, 2, 1, 2))]
+PALE, QUIET, HATCH = "#dce6f0", "#7d8fa1", "///"  # what is not known; what is not looked at first
 MARKS = ["o", "s", "^", "D", "v", "X", "P", "<", ">", "*"]
 STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 10,
+    "hatch.linewidth": 0.7,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -36,7 +37,7 @@ STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: small, and can be searched
     "svg.hashsalt": "nbr",  # the same figure is the same file
 }
-MOST_BANDS = 4  # more would hide each other
+KINDS = ("png", "svg", "pdf")
 NOTHING = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 
@@ -67,29 +68,10 @@ def svg(figure: Figure) -> str:
     return text[text.index("<svg") :]
 
 
-def curves(title: str, radii: Sequence[float], rows: Mapping[str, Sequence[float]], count: int) -> str:
-    """Accuracy against the length of changes, a line for each classifier; 95% bands where there are few."""
-    with drawing(8.4, 4.2) as figure:
-        axes = figure.subplots()
-        every = max(1, len(radii) // 8)
-        for number, (name, shares) in enumerate(rows.items()):
-            colour = COLOURS[number % len(COLOURS)]
-            axes.plot(
-                radii,
-                shares,
-                color=colour,
-                linestyle=DASHES[number % len(DASHES)],
-                marker=MARKS[number % len(MARKS)],
-                markevery=(number * every // max(len(rows), 1), every),  # marks of lines that coincide stay apart
-                markersize=5,
-                markerfacecolor="white" if number % 2 else colour,
-                label=name,
-            )
-            if len(rows) <= MOST_BANDS:
-                bands = [wilson(share, count) for share in shares]
-                low, high = zip(*bands, strict=True)
-                axes.fill_between(radii, low, high, color=colour, alpha=0.15, linewidth=0)
-        axes.set(title=title, xlabel="L2 length of the change", ylabel="accuracy", xlim=(0, max(radii)), ylim=(0, 1.01))
-        axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f}%")
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", handlelength=4)
-        return svg(figure)
+def saved(figure: Figure, kind: str) -> bytes:
+    """A figure as a file of a kind: png, svg or pdf; call it inside `drawing`."""
+    if kind not in KINDS:
+        raise NbrError(f"a picture is saved as .{', .'.join(KINDS[:-1])} or .{KINDS[-1]}, not as .{kind}")
+    file = io.BytesIO()
+    figure.savefig(file, format=kind, dpi=150, metadata=NOTHING if kind == "svg" else None)
+    return file.getvalue()
