@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,8 @@ from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
 from nbr.density import filling, joint, likelihood, sampling, saved, seen_together
-from nbr.density.probability import Probability, probability
+from nbr.density.many import probabilities
+from nbr.density.probability import Probability, often, probability
 from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.inference import Limits
@@ -40,6 +42,7 @@ from nbr.world import World
 if TYPE_CHECKING:
     import pandas as pd
 
+OFTEN = 0.3  # of the time of an explanation, for a probability
 IN_TOML = ("things", "variables", "rules", "expect", "prior", "views")
 
 
@@ -137,10 +140,14 @@ class Reasoner:
     def ask_many(self, questions: Iterable[tuple[str, str | None] | str], **settings: Any) -> pd.DataFrame:
         """Many questions, each alone or with a condition; those with the same condition share the work.
 
-        A DataFrame with one row for each, in order; settings are those of `ask`.
+        A DataFrame with one row for each, in order; settings are those of `ask`. Of a model with a prior it also has
+        how often, without what stays open.
         """
         pairs = [(each, None) if isinstance(each, str) else (each[0], each[1]) for each in questions]
-        return answer_table(many.ask_many(self.knowledge, pairs, asking.Settings(**settings)))
+        each = asking.Settings(**settings)
+        found = many.ask_many(self.knowledge, pairs, each)
+        known = None if self.known_prior is None else probabilities(self.density, pairs, each.budget, each.seed)
+        return answer_table(found, known)
 
     def given(self, observation: str | Expression) -> Session:
         """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""
@@ -155,9 +162,16 @@ class Reasoner:
         tolerance: float = 1e-3,
         seed: int = 0,
     ) -> Explanation:
-        """Why the answer is what it is: effects of rules, minimal sets of them, points, and what to observe next."""
-        settings = asking.Settings(budget=budget, tolerance=tolerance, seed=seed)
-        return explaining.explain(self.knowledge, question, given, settings)
+        """Why the answer is what it is: effects of rules, minimal sets of them, points, and what to observe next.
+
+        Of a model with a prior also how often, which the rules and the prior decide together.
+        """
+        share = 0.0 if self.known_prior is None else OFTEN * budget
+        settings = asking.Settings(budget=budget - share, tolerance=tolerance, seed=seed)
+        found = explaining.explain(self.knowledge, question, given, settings)
+        if self.known_prior is None:
+            return found
+        return replace(found, probability=often(self.density, question, given, self.views, share, seed))
 
     def rank(self, variable: str, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> Ranking:
         """Belief and plausibility of every value of a variable, the most plausible first; pieces of a number."""
@@ -202,8 +216,12 @@ class Reasoner:
         >>> print(Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)]).probability("x1", given="x0"))
         x1 | x0: 0.9091 (exact)
         """
-        density = Density.of(self.knowledge, self.prior)
-        return probability(density, question, given, views=self.views, budget=budget, seed=seed)
+        return probability(self.density, question, given, views=self.views, budget=budget, seed=seed)
+
+    @property
+    def density(self) -> Density:
+        """The prior times P_keep of the rules: what frequencies are counted in."""
+        return Density.of(self.knowledge, self.prior)
 
     @property
     def prior(self) -> Prior:

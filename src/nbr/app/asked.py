@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from nbr.app import explained, often, screen
-from nbr.asking.answer import Answer
-from nbr.asking.answer_table import COLUMNS
+from nbr.asking.answer_table import COLUMNS, OFTEN
 from nbr.asking.many import Question, ask_many
 from nbr.asking.question import Settings
 from nbr.asking.ranking import bare
+from nbr.density.many import probabilities
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
+from nbr.reasoner import Reasoner
 from nbr.storage.atomic import write
 
 CHUNK = 2_000  # questions answered between looks at the disk
@@ -74,15 +75,16 @@ def many(
         print(f"going on after {len(rows):,} of {len(questions):,} questions ({part})", file=sys.stderr)
     while len(rows) < len(questions):
         some = questions[len(rows) : len(rows) + CHUNK]
-        rows += [_row(answer) for answer in ask_many(reasoner.knowledge, some, Settings(**settings))]
+        rows += _rows_of(reasoner, some, Settings(**settings))
         if part is not None and len(rows) < len(questions):
             write(part, json.dumps({"run": label, "rows": rows}).encode())
             print(f"{len(rows):,} of {len(questions):,} questions", file=sys.stderr)
-    answers = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
-    said = json.dumps({"answers": answers}) if as_json else _csv(rows)
+    columns = COLUMNS if reasoner.known_prior is None else (*COLUMNS, *OFTEN)
+    answers = [dict(zip(columns, row, strict=True)) for row in rows]
+    said = json.dumps({"answers": answers}) if as_json else _csv(columns, rows)
     if output is None:
         return said.rstrip("\n")
-    write(output, _csv(rows).encode())
+    write(output, _csv(columns, rows).encode())
     if part is not None:
         part.unlink(missing_ok=True)
     return said if as_json else f"{output}: {len(rows):,} answers"
@@ -113,14 +115,20 @@ def _rows(reader: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
         yield row
 
 
-def _row(answer: Answer) -> list[object]:
-    return [getattr(answer, name) for name in COLUMNS]
+def _rows_of(reasoner: Reasoner, questions: list[Question], settings: Settings) -> list[list[object]]:
+    rows: list[list[object]] = [
+        [getattr(answer, name) for name in COLUMNS] for answer in ask_many(reasoner.knowledge, questions, settings)
+    ]
+    if reasoner.known_prior is None:
+        return rows
+    known = probabilities(reasoner.density, questions, settings.budget, settings.seed)
+    return [[*row, *(each or (None, None))] for row, each in zip(rows, known, strict=True)]
 
 
-def _csv(rows: list[list[object]]) -> str:
+def _csv(columns: tuple[str, ...], rows: list[list[object]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(columns)
     writer.writerows(rows)
     return text.getvalue()
 

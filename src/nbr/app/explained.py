@@ -17,7 +17,7 @@ SHOWN = 8  # lines of each list
 
 def text(found: Explanation) -> str:
     """Words that a person reads first, then tables."""
-    lines = [screen.answer(found.answer), "", *(f"  {line}" for line in _wrapped(found.words()))]
+    lines = [screen.answer(found.answer, found.probability), "", *(f"  {line}" for line in _wrapped(found.words()))]
     if found.effects:
         lines += ["", "  without rule                                     the answer would be"]
         for effect in found.effects[:SHOWN]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from nbr.asking.answer import Answer
-from nbr.density.probability import Probability
-from nbr.errors import NbrError
+from nbr.density.probability import Probability, often
 from nbr.reasoner import Reasoner
 
 SHARE = 0.3  # of the time that an answer may take
@@ -13,16 +12,10 @@ SHARE = 0.3  # of the time that an answer may take
 def probability(
     reasoner: Reasoner, question: str, given: str | None, budget: float, seed: int
 ) -> Probability | str | None:
-    """The probability, or the reason why there is none; None for a model without a prior.
-
-    An answer does not need it: a condition of probability 0, say, may still be asked about.
-    """
+    """The probability, or the reason why there is none; None for a model without a prior."""
     if reasoner.known_prior is None:
         return None
-    try:
-        return reasoner.probability(question, given, budget=budget, seed=seed)
-    except NbrError as error:
-        return str(error)
+    return often(reasoner.density, question, given, reasoner.views, budget, seed)
 
 
 def as_json(answer: Answer, found: Probability | str | None) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("question", "given", "belief", "plausibility", "conflict", "exact")
+OFTEN = ("probability", "probability_error")  # of a model with a prior
 
 
-def answer_table(answers: Sequence[Answer]) -> pd.DataFrame:
-    """A row for each answer."""
+def answer_table(answers: Sequence[Answer], often: Sequence[tuple[float, float] | None] | None = None) -> pd.DataFrame:
+    """A row for each answer; with how often, two more columns, empty where there is no probability."""
     try:
         import pandas as pd
     except ModuleNotFoundError:
         raise NbrError("a table of answers needs pandas: pip install 'nbr[learn]'") from None
-    return pd.DataFrame({name: [getattr(answer, name) for answer in answers] for name in COLUMNS})
+    columns = {name: [getattr(answer, name) for answer in answers] for name in COLUMNS}
+    if often is not None:
+        pairs = [(math.nan, math.nan) if each is None else each for each in often]
+        columns |= {name: [pair[place] for pair in pairs] for place, name in enumerate(OFTEN)}
+    return pd.DataFrame(columns)

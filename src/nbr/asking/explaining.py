@@ -131,8 +131,8 @@ def _reasons(knowledge: Knowledge, proposition: Set, condition: Set | None, limi
 def _told(knowledge: Knowledge, point: torch.Tensor | None) -> Point | None:
     if point is None:
         return None
-    grades = knowledge.grades_of_observed(point[None])[0]
-    beliefs = knowledge.beliefs
+    with torch.no_grad():
+        grades, beliefs = knowledge.grades_of_observed(point[None])[0], knowledge.beliefs
     broken = ((grades < HALF) & (beliefs > 0)).nonzero()[:, 0].tolist()
     return Point(
         knowledge.world.show(point), float(keep(grades[None], beliefs)[0]), tuple(position + 1 for position in broken)

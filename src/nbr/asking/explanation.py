@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nbr.asking import html
 from nbr.asking.answer import Answer
 
+if TYPE_CHECKING:
+    from nbr.density.probability import Probability
+
 SHOWN = 5
+WORTH_TELLING = 0.005  # by which an observation narrows the gap
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ class Explanation:
     counter: Point | None
     next: tuple[Observation, ...]
     at_half: tuple[int, ...] = ()
+    probability: Probability | str | None = None  # how often, of a model with a prior, or why that is not known
 
     @property
     def effects(self) -> list[Effect]:
@@ -75,7 +81,7 @@ class Explanation:
 
     def as_json(self) -> dict[str, object]:
         return {
-            "answer": self.answer.as_json(),
+            "answer": {**self.answer.as_json(), "probability": self._probability()},
             "rules": [
                 {"rule": each.rule, "text": each.text, "belief": each.belief, "without": _numbers(each.without)}
                 for each in self.rules
@@ -90,6 +96,9 @@ class Explanation:
             "next": [{"variable": each.variable, "gap": each.gap} for each in self.next],
         }
 
+    def _probability(self) -> dict[str, object] | None:
+        return None if self.probability is None or isinstance(self.probability, str) else self.probability.as_json()
+
     def words(self) -> str:
         """The explanation as sentences that a person reads first."""
         return " ".join(self._sentences())
@@ -103,13 +112,17 @@ class Explanation:
             said.append(f"No, hardly: {asked} is plausible only to {answer.plausibility:.2f}.")
         else:
             said.append(f"Not known: nothing supports {asked} to more than {answer.belief:.2f}.")
+        if self.probability is not None and not isinstance(self.probability, str):
+            found = self.probability
+            error = "" if found.exact else f" ± {found.error:.2f}"
+            said.append(f"With the base rates of the prior its probability is {found.value:.2f}{error}.")
         said += [self._effect(each) for each in self.effects if each.computed(answer)][:2]
         if self.conflicts and answer.conflict > 1e-9:
             rules = self.conflicts[0]
             who = f"{'Rule' if len(rules) == 1 else 'Rules'} {_listed(rules)}"
             others = " and the condition" if answer.given else ""
             said.append(f"{who}{others} quarrel{'s' if len(rules) == 1 and not others else ''}.")
-        if self.next and self.next[0].gap < answer.ignorance - 1e-9:
+        if self.next and self.next[0].gap < answer.ignorance - WORTH_TELLING:
             best = self.next[0]
             gaps = f"the gap of {answer.ignorance:.2f} would be {best.gap:.2f} on average"
             said.append(f"To know more, observe {best.variable}: {gaps}.")

@@ -91,6 +91,19 @@ def probability(
     )
 
 
+def often(
+    density: Density, question: object, given: object, views: Sequence[View] | None, budget: float, seed: int
+) -> Probability | str:
+    """The probability, or the reason why there is none.
+
+    An answer does not need it: a condition of probability 0, say, may still be asked about.
+    """
+    try:
+        return probability(density, question, given, views=views, budget=budget, seed=seed)  # type: ignore[arg-type]
+    except NbrError as error:
+        return str(error)
+
+
 def _statement(words: Words, density: Density, what: str) -> Expression:
     try:
         if not isinstance(words, str | Expression):

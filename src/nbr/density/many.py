@@ -1,0 +1,59 @@
+"""How often, for many questions: where points can be listed, their weights are computed once for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from nbr.density.probability import probability
+from nbr.density.stacked import Density
+from nbr.density.weighted import listed
+from nbr.errors import NbrError
+from nbr.language import Expression, parse
+
+Often = tuple[float, float] | None  # P(Q | C) and half the width of its 95% interval; None where there is none
+
+
+def probabilities(
+    density: Density, questions: Sequence[tuple[str, str | None]], budget: float, seed: int
+) -> list[Often]:
+    """P(Q | C) of each question, in order; the budget is that of each."""
+    words = {said for pair in questions for said in pair if said is not None}
+    statements = {said: parse(said) for said in words}
+    points = listed(density, frozenset().union(*(statement.names() for statement in statements.values())))
+    if points is None:
+        return [_alone(density, *pair, budget, seed) for pair in questions]
+    table = _Weighted(density, *points, statements)
+    return [table.often(*pair) for pair in questions]
+
+
+def _alone(density: Density, question: str, given: str | None, budget: float, seed: int) -> Often:
+    try:
+        found = probability(density, question, given, budget=budget, seed=seed)
+    except NbrError:  # the condition has probability 0, or nothing could be drawn within it
+        return None
+    return found.value, found.error
+
+
+class _Weighted:
+    """All points and their weights, and where each statement holds."""
+
+    def __init__(self, density: Density, rows: Tensor, logs: Tensor, statements: dict[str, Expression]) -> None:
+        self.density, self.rows, self.statements = density, rows, statements
+        self.weights = (logs - logs.max()).exp() if bool((logs > -torch.inf).any()) else torch.zeros_like(logs)
+        self.known: dict[str, Tensor] = {}
+        self.within: dict[str | None, tuple[Tensor, float]] = {}
+
+    def holds(self, said: str) -> Tensor:
+        if said not in self.known:
+            self.known[said] = self.statements[said].holds(self.density.world, self.rows).to(self.weights.dtype)
+        return self.known[said]
+
+    def often(self, question: str, given: str | None) -> Often:
+        if given not in self.within:
+            inside = self.weights if given is None else self.weights * self.holds(given)
+            self.within[given] = inside, float(inside.sum())
+        inside, whole = self.within[given]
+        return (min(1.0, float(inside @ self.holds(question)) / whole), 0.0) if whole > 0 else None
