@@ -145,9 +145,8 @@ class Reasoner:
         """
         pairs = [(each, None) if isinstance(each, str) else (each[0], each[1]) for each in questions]
         each = asking.Settings(**settings)
-        found = many.ask_many(self.knowledge, pairs, each)
         known = None if self.known_prior is None else probabilities(self.density, pairs, each.budget, each.seed)
-        return answer_table(found, known)
+        return answer_table(many.ask_many(self.knowledge, pairs, each), known)
 
     def given(self, observation: str | Expression) -> Session:
         """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""
@@ -186,10 +185,7 @@ class Reasoner:
         return checking.check(self.knowledge, Limits.within(asking.Settings(budget=budget).budget))
 
     def restated(self, *, budget: float = 10.0, seed: int = 0) -> list[Restated | str]:
-        """Each rule as a short statement with the share of points on which both agree, or why it is not restated.
-
-        A rule that is a statement already gets an empty text.
-        """
+        """Each rule as short statements that agree with it, or why it is not restated: empty if it is a statement."""
         deadline = Limits.within(asking.Settings(budget=budget).budget).deadline
         return list(distilling.restated(self.knowledge, self.prior, deadline, seed))
 
@@ -246,13 +242,11 @@ class Reasoner:
 
     def predict(self, table: tables.TableLike, column: str, *, seed: int = 0) -> pd.DataFrame:
         """A column of each row from the others: its value with a probability or a range; see `nbr.density.filling`."""
-        density = Density.of(self.knowledge, self.prior)
-        return filling.predict(density, self.views, tables.read(table, self.world), column, seed)
+        return filling.predict(self.density, self.views, tables.read(table, self.world), column, seed)
 
     def impute(self, table: tables.TableLike, *, seed: int = 0) -> pd.DataFrame:
         """The table with its holes filled; `attrs["cells"]` has a line for each, with a probability or a range."""
-        density = Density.of(self.knowledge, self.prior)
-        filled, cells = filling.impute(density, self.views, tables.read(table, self.world), seed)
+        filled, cells = filling.impute(self.density, self.views, tables.read(table, self.world), seed)
         filled.attrs["cells"] = cells.to_dict("records")
         return filled
 
