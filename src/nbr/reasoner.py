@@ -145,8 +145,9 @@ class Reasoner:
         """
         pairs = [(each, None) if isinstance(each, str) else (each[0], each[1]) for each in questions]
         each = asking.Settings(**settings)
+        found = many.ask_many(self.knowledge, pairs, each)  # it says what is wrong with a question
         known = None if self.known_prior is None else probabilities(self.density, pairs, each.budget, each.seed)
-        return answer_table(many.ask_many(self.knowledge, pairs, each), known)
+        return answer_table(found, known)
 
     def given(self, observation: str | Expression) -> Session:
         """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""
