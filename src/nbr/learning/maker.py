@@ -9,6 +9,7 @@ import torch
 
 from nbr.errors import NbrError
 from nbr.learning.bank import Bank
+from nbr.learning.least_committed import least_committed
 from nbr.learning.objectives import Listed, Objective, objective
 from nbr.learning.training import DRAWN, EXACT, BankTraining, Settings
 from nbr.priors import Prior
@@ -68,6 +69,8 @@ class Maker:
         best = BankTraining(bank, goal, settings, checkpoint).run(
             self.watch, words if stage == "choice" else f"{words}, {stage}"
         )
+        if isinstance(goal, Listed):
+            bank = least_committed(bank, goal, settings)
         return Trained(bank, goal, settings, best, {name: len(table) for name, table in parts.items()})
 
     def fingerprint(self, stage: str, parts: dict[str, Table], rules: int, settings: Settings) -> str:

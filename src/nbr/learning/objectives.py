@@ -18,7 +18,9 @@ from nbr.priors import Prior
 from nbr.tables import Table
 from nbr.training import ALONE, Process, generator
 
-LISTED = 1 << 17  # points of a world whose normaliser is computed in full at every step
+LISTED = 1 << 17  # points of a world that are all listed
+FEW = 1 << 12  # of them that no row can be and a step looks at
+WEIGHED = 25  # steps after which these are weighed anew
 BATCH = 512  # rows of a step
 POINTS = 1024  # of the prior in a step
 BLOCK = 32  # steps whose points and completions are drawn at once, which is far cheaper than a few at a time
@@ -57,34 +59,64 @@ class Objective(ABC):
 
 
 class Listed(Objective):
-    """Equation (11) itself: all points of a finite world at every step, nothing sampled."""
+    """Equation (11) itself, over all points of a finite world.
 
-    def __init__(self, bank: Bank, listed: Listing, prior: Tensor, parts: dict[str, Table]) -> None:
+    In every step the normaliser has all points that rows can be, and of the others some thousand, drawn by how much
+    they weighed a few steps ago and counted accordingly, or all if they are few. Figures have all points.
+    """
+
+    def __init__(self, bank: Bank, listed: Listing, prior: Tensor, parts: dict[str, Table], seed: int = 0) -> None:
         points = listed.points
-        self.encoded, self.prior = bank.encode(points), prior.to(bank.first.dtype)
+        self.encoded, self.prior, self.seed = bank.encode(points), prior.to(bank.first.dtype), seed
         self.weights, self.rows = {}, {}
         for name, table in parts.items():
             distinct, counts = torch.unique(table.codes.nan_to_num(nan=-1.0), dim=0, return_counts=True)
             row, point = listed.completions(torch.where(distinct < 0, math.nan, distinct))
             self.weights[name] = (counts / counts.sum()).to(bank.first.dtype)
             self.rows[name] = (row, point, len(distinct))
+        needed = torch.zeros(listed.count, dtype=torch.bool)
+        needed[self.rows["train"][1]] = True
+        if int((~needed).sum()) <= FEW:
+            needed[:] = True
+        self.needed, self.others = needed.nonzero()[:, 0], (~needed).nonzero()[:, 0]
+        self.place = (needed.cumsum(0) - 1)[self.rows["train"][1]]  # of the points of rows, among those needed
+        self.chance = torch.full((len(self.others),), 1 / max(1, len(self.others)))
 
     def log_prob(self, bank: Bank, part: str) -> Tensor:
-        joint = self.prior + keep(bank(self.encoded), bank.beliefs).clamp(min=SMALLEST).log()
+        joint = self._joint(bank)
         row, point, count = self.rows[part]
         return log_sum(joint.index_select(0, point), row, count) - joint.logsumexp(0)
 
+    def _joint(self, bank: Bank, at: Tensor | None = None) -> Tensor:
+        encoded, prior = (self.encoded, self.prior) if at is None else (self.encoded[at], self.prior[at])
+        return prior + keep(bank(encoded), bank.beliefs).clamp(min=SMALLEST).log()
+
     def loss(self, bank: Bank, step: int) -> Tensor:
-        return -(self.weights["train"] @ self.log_prob(bank, "train"))
+        at, stands = self._points(bank, step)
+        joint = self._joint(bank, at)
+        row, _, count = self.rows["train"]
+        seen = log_sum(joint.index_select(0, self.place), row, count)
+        return (joint + stands).logsumexp(0) - self.weights["train"] @ seen
+
+    def _points(self, bank: Bank, step: int) -> tuple[Tensor, Tensor]:
+        """Numbers of points, those that rows can be first, and the log of how many each stands for."""
+        if not len(self.others):
+            return self.needed, self.prior.new_zeros(len(self.needed))
+        if step % WEIGHED == 0:
+            with torch.no_grad():
+                self.chance = torch.softmax(self._joint(bank, self.others), 0) / 2 + 1 / (2 * len(self.others))
+        picks = torch.multinomial(self.chance, FEW, replacement=True, generator=generator(self.seed, step))
+        stands = torch.cat([self.prior.new_zeros(len(self.needed)), -(FEW * self.chance[picks]).log()])
+        return torch.cat([self.needed, self.others[picks]]), stands
 
     def log_likelihood(self, loss: float) -> float:
         return -loss
 
     def state_dict(self) -> dict[str, Any]:
-        return {}
+        return {"chance": self.chance}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Nothing changes."""
+        self.chance = state["chance"]
 
 
 class Sampled(Objective):
@@ -158,7 +190,7 @@ def objective(bank: Bank, prior: Prior, parts: dict[str, Table], seed: int) -> O
     scores = None if listed is None else prior.log_prob(listed.points)
     if listed is not None and scores is not None:
         try:
-            return Listed(bank, listed, scores, parts)
+            return Listed(bank, listed, scores, parts, seed)
         except NbrError:  # too many completions to list
             return Sampled(bank, prior, parts, seed)
     return Sampled(bank, prior, parts, seed)
