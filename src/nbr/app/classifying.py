@@ -18,6 +18,7 @@ from nbr.errors import NbrError, suggest
 from nbr.kinds import load
 
 Report = dict[str, Any]
+USUAL, STRANGE = 0.8, 0.5  # degrees of familiarity: 96 and 99 of 100 examples are above them
 
 
 def data(name: str, folder: Path | None) -> Report:
@@ -63,6 +64,7 @@ def _reports(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list[R
             "label": found.labels[row].item() if isinstance(found.labels[row], np.generic) else found.labels[row],
             "intervals": None if told is None else {str(name): told[k] for k, name in enumerate(names)},
             "conflict": None if found.conflict is None else float(found.conflict[row]),
+            "familiarity": None if found.familiarity is None else float(found.familiarity[row]),
             "proved_radius": None if found.radius is None else float(found.radius[row]),
             "rules": reasons(row),
             "warnings": warnings,
@@ -80,12 +82,24 @@ def shown(report: Report) -> str:
         for name, (low, high) in report["intervals"].items():
             lines.append(f"  {name:<6}[{low:.4f}, {high:.4f}]  {bar((low, low), (high, high))}")
         lines += ["", f"  conflict {report['conflict']:.4f}"]
+    if report["familiarity"] is not None:
+        lines.append(f"  {likeness(report['familiarity'])}")
     lines += [f"  {proof(report)}", "", "  rules that counted most       weight   for   its own proved radius"]
     for rule in report["rules"]:
         name, radius = f"{rule['kind']} {rule['rule']}", rule["proved_radius"]
         own = "none" if radius is None else f"{radius:.3f}"
         lines.append(f"    {name:<28}{rule['weight']:>6.3f}   {rule['speaks_for']!s:<5} {own}")
     return "\n".join(lines)
+
+
+def likeness(degree: float) -> str:
+    """How far an input is like the examples, in words."""
+    told = f"familiar to the degree {degree:.2f}"
+    if degree >= USUAL:
+        return f"{told}: as the examples that the classifier was trained on"
+    if degree >= STRANGE:
+        return f"{told}: unusual among the examples, so the rules are believed less"
+    return f"{told}: unlike the examples, so what it shows is not known"
 
 
 def proof(report: Report) -> str:
