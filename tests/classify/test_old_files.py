@@ -40,6 +40,8 @@ def test_they_answer_as_they_did(name: str) -> None:
     classifier = nbr.load(model.get(name, name))
     if name == "exact":
         classifier.set_params(combine="exact")
+    if name == "mnist-4-9":
+        classifier.set_params(discount=False)  # which was learned later, and changes the intervals alone
     X = digits() if name == "mnist-4-9" else vectors()
     assert classifier.predict(X).tolist() == said["labels"]
     np.testing.assert_allclose(classifier.decision_function(X), said["margin"], rtol=0, atol=2e-8)

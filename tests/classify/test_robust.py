@@ -63,7 +63,8 @@ def test_it_learns_and_tells_intervals(trained: RobustClassifier) -> None:
     np.testing.assert_allclose(interval[:, 0, 0], 1 - interval[:, 1, 1], atol=1e-9)
     chances = trained.predict_proba(X)
     np.testing.assert_allclose(chances.sum(axis=1), 1)
-    # The softmax of log Pl is the plausibility of each label over the sum of both.
+    # The softmax of log Pl is the plausibility of each label over the sum of both, before inputs are found unfamiliar.
+    interval = clone_with(trained, "scaled").set_params(discount=False).belief(X)
     np.testing.assert_allclose(chances, interval[..., 1] / interval[..., 1].sum(axis=1, keepdims=True), atol=1e-9)
     assert set(trained.predict_set(X)[0]) <= {"no", "yes"}
     assert trained.conflict(X).shape == (400,)

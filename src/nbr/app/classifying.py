@@ -21,6 +21,7 @@ Report = dict[str, Any]
 SHOWN = 5  # rules of each picture
 EVERY = 1 << 30  # rules
 BOX = (0.0, 1.0)  # of pixels
+USUAL, STRANGE = 0.8, 0.5  # degrees of familiarity: 96 and 99 of 100 examples are above them
 
 
 def data(name: str, folder: Path | None) -> Report:
@@ -89,6 +90,7 @@ def _reports(classifier: Any, read: list[tuple[Path, Any, list[str]]], found: Ve
             "label": found.labels[row].item() if isinstance(found.labels[row], np.generic) else found.labels[row],
             "intervals": None if told is None else {str(name): told[k] for k, name in enumerate(names)},
             "conflict": None if found.conflict is None else float(found.conflict[row]),
+            "familiarity": None if found.familiarity is None else float(found.familiarity[row]),
             "proved_radius": None if found.radius is None else float(found.radius[row]),
             "rules": reasons(row),
             "warnings": warnings,
@@ -106,6 +108,8 @@ def shown(report: Report) -> str:
         for name, (low, high) in report["intervals"].items():
             lines.append(f"  {name:<6}[{low:.4f}, {high:.4f}]  {bar((low, low), (high, high))}")
         lines += ["", f"  conflict {report['conflict']:.4f}"]
+    if report["familiarity"] is not None:
+        lines.append(f"  {likeness(report['familiarity'])}")
     lines += [f"  {proof(report)}", "", "  rules that counted most       weight   for   its own proved radius"]
     for rule in report["rules"]:
         name, radius = f"{rule['kind']} {rule['rule']}", rule["proved_radius"]
@@ -129,6 +133,16 @@ def why(report: Report) -> list[str]:
     if turned:
         lines.append(f"    then {' and '.join(turned)} no longer speak{'s' * (len(turned) == 1)} for {report['label']}")
     return lines
+
+
+def likeness(degree: float) -> str:
+    """How far an input is like the examples, in words."""
+    told = f"familiar to the degree {degree:.2f}"
+    if degree >= USUAL:
+        return f"{told}: as the examples that the classifier was trained on"
+    if degree >= STRANGE:
+        return f"{told}: unusual among the examples, so the rules are believed less"
+    return f"{told}: unlike the examples, so what it shows is not known"
 
 
 def proof(report: Report) -> str:

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from torch import Tensor
 
 from nbr.classify.evaluation import Evaluation
-from nbr.classify.intervals import MOST_LABELS
+from nbr.classify.familiarity import Familiarity
+from nbr.classify.intervals import MOST_LABELS, Intervals, discounted
 from nbr.errors import NbrError
 from nbr.storage import container
 
@@ -39,6 +40,7 @@ class Verdict:
     labels: Array  # (n,)
     intervals: Array | None  # (n, labels, 2): belief and plausibility; None if there are too many labels
     conflict: Array | None  # (n,)
+    familiarity: Array | None  # (n,): how far the input is like the examples; None if nothing is known of them
     radius: Array | None  # (n,): a proved L2 radius; None if the rules allow no proof
     reasons: list[list[Reason]]  # of each input, those that count most first
 
@@ -48,10 +50,15 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     classes_: Array
     combine: str
+    familiarity_: Familiarity | None = None  # by which belief is discounted
 
     @abstractmethod
     def _evaluate(self, X: ArrayLike) -> Evaluation:
         """What the rules say about inputs."""
+
+    @abstractmethod
+    def _points(self, X: ArrayLike) -> Tensor:
+        """Inputs, checked, in float64."""
 
     @abstractmethod
     def _kinds(self) -> list[str]:
@@ -74,11 +81,13 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Labels, intervals, conflict, proved radii and the rules that count most, from one evaluation."""
         found = self._evaluate(X)
         scores, radius = found.scores(), found.radius(self._furthest)
-        told = found.intervals() if len(self.classes_) <= MOST_LABELS else None
+        degree = self._degree(X)
+        told = discounted(found.intervals(), degree) if len(self.classes_) <= MOST_LABELS else None
         return Verdict(
             self.classes_[scores.argmax(dim=1).numpy()],
             None if told is None else torch.stack([told.belief, told.plausibility], dim=2).numpy(),
             None if told is None else told.conflict.numpy(),
+            None if degree is None else degree.numpy(),
             None if radius is None else radius.numpy(),
             self._reasons(found, scores, reasons),
         )
@@ -99,23 +108,30 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         return self._evaluate(X).scores().softmax(dim=1).numpy()
 
     def belief(self, X: ArrayLike) -> Array:
-        """The interval [belief, plausibility] of each label: (n, labels, 2)."""
-        found = self._evaluate(X).intervals()
+        """The interval [belief, plausibility] of each label: (n, labels, 2); wide for inputs unlike the examples."""
+        found = self._intervals(X)
         return torch.stack([found.belief, found.plausibility], dim=2).numpy()
 
     def conflict(self, X: ArrayLike) -> Array:
         """How far the rules contradict each other about each input: (n,)."""
         return self._evaluate(X).intervals().conflict.numpy()
 
+    def familiarity(self, X: ArrayLike) -> Array:
+        """How far each input is like the examples, the degree to which the rules are believed: (n,)."""
+        degree = self._degree(X)
+        if degree is None:
+            raise NbrError("nothing is known of the examples that this classifier was trained on")
+        return degree.numpy()
+
     def weights_of_evidence(self, X: ArrayLike) -> Array:
         """log Pl - log(1 - Bel) of each label: evidence for it and against it together, the paper's alternative."""
-        found = self._evaluate(X).intervals()
+        found = self._intervals(X)
         tiny = torch.finfo(torch.float64).tiny
         return (found.plausibility.clamp(min=tiny).log() - (1 - found.belief).clamp(min=tiny).log()).numpy()
 
     def predict_set(self, X: ArrayLike) -> list[set[Any]]:
         """The labels that no other beats for sure: those whose plausibility reaches the largest belief."""
-        found = self._evaluate(X).intervals()
+        found = self._intervals(X)
         within = (found.plausibility >= found.belief.amax(dim=1, keepdim=True)).numpy()
         return [set(self.classes_[row].tolist()) for row in within]
 
@@ -141,6 +157,13 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     def save(self, path: str | PathLike[str]) -> None:
         """Write the trained classifier to a .nbr file, which `nbr.load` reads."""
         container.save(self, path)
+
+    def _intervals(self, X: ArrayLike) -> Intervals:
+        return discounted(self._evaluate(X).intervals(), self._degree(X))
+
+    def _degree(self, X: ArrayLike) -> Tensor | None:
+        known = self.familiarity_ if getattr(self, "discount", True) else None
+        return None if known is None else known.degree(self._points(X))
 
     def _reasons(self, found: Evaluation, scores: Tensor, most: int) -> list[list[Reason]]:
         label = scores.argmax(dim=1)

@@ -42,6 +42,14 @@ def intervals(log_commonality: Tensor, first: int = 0) -> Intervals:
     return Intervals(torch.minimum(belief, plausibility), plausibility, conflict)
 
 
+def discounted(told: Intervals, degree: Tensor | None) -> Intervals:
+    """Shafer's discounting: evidence that is believed to the degree a (n,) has a Bel, and 1 - a (1 - Pl)."""
+    if degree is None:
+        return told
+    a = degree[:, None]
+    return Intervals(a * told.belief, 1 - a * (1 - told.plausibility), told.conflict)
+
+
 def check_labels(labels: int) -> None:
     if labels > MOST_LABELS:
         raise NbrError(f"intervals are for up to {MOST_LABELS} labels at once, not {labels}; predict has no such limit")

@@ -18,6 +18,7 @@ from nbr.classify.beliefs import believe
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Evaluation, check_combine, evaluate
 from nbr.classify.experts import Experts
+from nbr.classify.familiarity import Familiarity, familiarity
 from nbr.classify.frames import against_rest
 from nbr.classify.inputs import Pictures, progress
 from nbr.classify.layouts import Layout
@@ -43,11 +44,11 @@ class RobustClassifier(Pictures, BeliefEstimator):
 
     With `frames="rest"`, as for two labels, there are `networks` networks for each label, with `depth` layers of
     `width` units in common and one of `head` units of their own. Each tells one kind of examples of its label from all
-    others. With `frames="pairs"`, as for more labels, there is one network for each pair of labels, and the layers in
-    common are all but the last. What no network takes is memorised. `epsilon` is the radius to be robust at, in the
-    units of the inputs. Inputs are vectors (n, size) or pictures (n, height, width); `box=(0, 1)` says what values they
-    may have. Pictures are changed a little at random while training, by the strength `augment`. `checkpoint` names a
-    file from which a run that was stopped goes on.
+    others. With `frames="pairs"`, as for more labels, there is one such network for each pair of labels. What no
+    network takes is memorised. `epsilon` is the radius to be robust at, in the units of the inputs. Inputs are vectors
+    (n, size) or pictures (n, height, width); `box=(0, 1)` says what values they may have. Pictures are changed a little
+    at random while training, by the strength `augment`. With `discount` rules are believed as far as an input is like
+    the examples. `checkpoint` names a file from which a run that was stopped goes on.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         augment: float = 0.5,
         box: tuple[float, float] | None = None,
         combine: str = "scaled",
+        discount: bool = True,
         random_state: Any = None,
         checkpoint: str | PathLike[str] | None = None,
         verbose: bool = False,
@@ -87,6 +89,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         self.augment = augment
         self.box = box
         self.combine = combine
+        self.discount = discount
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -102,6 +105,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         networks = layout.train(sample, recipe, watch, path)
         rules, memory = memorise(sample, networks, layout, recipe)
         self.rules_ = believe(sample, rules, memory, recipe, watch)
+        self.familiarity_ = familiarity(sample, recipe.seed) if self.discount else None
         self.recipe_ = asdict(recipe)
         if path is not None:
             path.unlink(missing_ok=True)
@@ -129,7 +133,8 @@ class RobustClassifier(Pictures, BeliefEstimator):
         rules = self._rules()
         tensors = {name: getattr(rules, name) for name in (*OVER_RULES, "reach")}
         tensors |= {"groups": rules.groups.table.to(torch.int8), "memories": rules.memories.float()}
-        return header(self), {**tensors, **written(rules.networks.module())}
+        known = {} if self.familiarity_ is None else registry.joined(self.familiarity_.tensors(), "familiarity")
+        return header(self), {**tensors, **written(rules.networks.module()), **known}
 
     @classmethod
     def from_spec(cls, model: registry.Spec, parts: registry.Parts) -> RobustClassifier:
@@ -141,6 +146,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         fixed = Fixed(networks(tensors))
         memories, reach = tensors["memories"], tensors["reach"]
         found.rules_ = NonexpansiveRules(Groups(own), networks=fixed, memories=memories, reach=reach, **values)
+        found.familiarity_ = Familiarity.restored(parts.below("familiarity").tensors, found.n_features_in_, labels)
         _check(found)
         return found
 

@@ -1,0 +1,105 @@
+"""Inputs unlike the examples become "not known"; labels, radii and probabilities stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import nbr
+from nbr import NbrError, RobustClassifier
+from nbr.app.classifying import likeness
+from nbr.classify.familiarity import ODD, Familiarity, familiarity
+from nbr.classify.intervals import Intervals, discounted
+from nbr.classify.recipe import Sample
+
+SMALL = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 10, "batch_size": 64, "random_state": 0}
+
+
+def clouds(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A narrow and a wide cloud on a plane in six dimensions."""
+    dice = np.random.default_rng(seed)
+    y = dice.integers(0, 2, count)
+    flat = dice.normal(size=(count, 2)) * np.where(y == 1, 1.0, 0.1)[:, None] + 4 * y[:, None]
+    return np.concatenate([flat, 0.01 * dice.normal(size=(count, 4))], axis=1), y
+
+
+@pytest.fixture(scope="module")
+def known() -> Familiarity:
+    X, y = clouds(2000, 0)
+    return familiarity(Sample(torch.from_numpy(X).float(), torch.from_numpy(y), None), 0)
+
+
+def test_it_is_calibrated_on_inputs_that_were_held_out(known: Familiarity) -> None:
+    """a = p / (p + ODD) with p uniform on inputs like the examples."""
+    degree = known.degree(torch.from_numpy(clouds(4000, 1)[0]))
+    share = (ODD * degree / (1 - degree)).numpy()
+    for quantile in (0.05, 0.25, 0.5, 0.75):
+        assert np.mean(share <= quantile) == pytest.approx(quantile, abs=0.04)
+    assert float((degree >= 0.8).double().mean()) > 0.93
+
+
+def test_far_depends_on_the_label_and_on_directions_that_examples_do_not_take(known: Familiarity) -> None:
+    points = torch.tensor([[0.0, 0, 0, 0, 0, 0], [4.0, 4, 0, 0, 0, 0], [4, 5.5, 0, 0, 0, 0], [0, 0.8, 0, 0, 0, 0]])
+    points = torch.cat([points, points[:2] + torch.tensor([0, 0, 0.3, 0, 0, 0]), torch.full((1, 6), 50.0)])
+    near, middle, wide, narrow, *off, away = known.degree(points.double()).tolist()
+    assert min(near, middle, wide) > 0.8  # 1.5 away from a wide cloud is nothing
+    assert max(narrow, *off, away) < 0.5  # 0.8 away from a narrow one is
+
+
+def test_discounting_is_shafers() -> None:
+    told = Intervals(torch.tensor([[0.6, 0.1]]), torch.tensor([[0.9, 0.4]]), torch.tensor([0.2]))
+    found = discounted(told, torch.tensor([0.5]))
+    torch.testing.assert_close(found.belief, torch.tensor([[0.3, 0.05]]))
+    torch.testing.assert_close(found.plausibility, torch.tensor([[0.95, 0.7]]))
+    assert discounted(told, None) is told
+
+
+def test_a_classifier_says_what_it_does_not_know(tmp_path: Path) -> None:
+    X, y = clouds(400, 2)
+    classifier = RobustClassifier(0.5, **SMALL).fit(X, y)
+    plain = RobustClassifier(0.5, discount=False, **SMALL).fit(X, y)
+    Z = np.concatenate([clouds(200, 3)[0], np.random.default_rng(0).normal(size=(100, 6)) * 20])
+    for name in ("predict", "certified_radius", "predict_proba", "conflict", "decision_function"):
+        np.testing.assert_array_equal(getattr(classifier, name)(Z), getattr(plain, name)(Z))
+    width = np.diff(classifier.belief(Z), axis=2)[:, 0, 0]
+    assert width[200:].min() > 0.2
+    assert np.median(width[:200]) < np.diff(plain.belief(Z), axis=2)[:200, 0, 0].mean() + 0.05
+    assert classifier.predict_set(Z[-1:]) == [{0, 1}]
+    a = classifier.familiarity(Z)[:, None]
+    np.testing.assert_allclose(classifier.belief(Z)[..., 0], a * plain.belief(Z)[..., 0])
+    np.testing.assert_array_equal(classifier.verdict(Z).familiarity, a[:, 0])
+    assert plain.verdict(Z).familiarity is None
+    with pytest.raises(NbrError, match="nothing is known of the examples"):
+        plain.familiarity(Z)
+    classifier.save(tmp_path / "c.nbr")
+    again = nbr.load(tmp_path / "c.nbr")
+    np.testing.assert_array_equal(again.belief(Z), classifier.belief(Z))
+    np.testing.assert_array_equal(again.set_params(discount=False).belief(Z), plain.belief(Z))
+
+
+def test_too_few_examples_say_nothing_and_constant_columns_do_no_harm() -> None:
+    points = torch.randn(19, 3, generator=torch.Generator().manual_seed(0))
+    assert familiarity(Sample(points, torch.zeros(19, dtype=torch.long), None), 0) is None
+    points = torch.cat([points.repeat(3, 1), torch.ones(57, 2)], dim=1)
+    known = familiarity(Sample(points, torch.zeros(57, dtype=torch.long), None), 0)
+    assert bool(known.degree(points.double()).isfinite().all())
+    assert float(known.degree(torch.tensor([[0.0, 0, 0, 1, 9]]).double())) < 0.7
+
+
+def test_parts_that_do_not_fit_are_refused(known: Familiarity) -> None:
+    parts = known.tensors()
+    for wrong in ({"spread": -parts["spread"]}, {"labels": parts["labels"] + 2}, {"centre": parts["centre"][:3]}):
+        with pytest.raises(NbrError, match="do not fit together"):
+            Familiarity.restored(parts | wrong, 6, 2)
+    with pytest.raises(NbrError, match="do not fit together"):
+        Familiarity.restored({"centre": parts["centre"]}, 6, 2)
+    assert Familiarity.restored({}, 6, 2) is None
+
+
+def test_it_is_told_in_words() -> None:
+    assert "as the examples" in likeness(0.95)
+    assert "believed less" in likeness(0.7)
+    assert "not known" in likeness(0.1)
