@@ -45,10 +45,10 @@ def classify(paths: list[Path], model: str) -> tuple[list[Report], int]:
         for words in warnings:
             _aside(f"{path}: {words}")
     failed = len(paths) - len(read)
-    return (_reports(classifier, read) if read else []), failed
+    return (reports(classifier, read) if read else []), failed
 
 
-def _reports(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list[Report]:
+def reports(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list[Report]:
     """What the classifier says about pictures, from one evaluation of all of them."""
     found = classifier.verdict(np.stack([picture for _, picture, _ in read]))
     names = classifier.classes_.tolist()

@@ -11,6 +11,7 @@ import typer
 import nbr
 from nbr.app import checking
 from nbr.app.options import Json, Model
+from nbr.app.serving import command
 
 app = typer.Typer(
     add_completion=False,
@@ -82,6 +83,7 @@ def explain(
 
 app.command()(checking.best)
 app.command()(checking.check)
+app.command()(command.serve)
 
 
 @app.command()
