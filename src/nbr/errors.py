@@ -13,7 +13,14 @@ Result = TypeVar("Result")
 
 
 class NbrError(ValueError):
-    """Says what is wrong, where, and what would work, in one line."""
+    """Says what is wrong, where, and what would work, in one line.
+
+    `at` is the character of a question at which it went wrong, counted from 1, where that is known.
+    """
+
+    def __init__(self, message: str, at: int | None = None) -> None:
+        super().__init__(message)
+        self.at = at
 
 
 def suggest(word: str, known: Iterable[str]) -> str:

@@ -51,9 +51,7 @@ def classify(paths: list[Path], model: str, explain: bool = False) -> tuple[list
     failed = len(paths) - len(read)
     if not read:
         return [], failed
-    if not explain:
-        return _reports(classifier, read, classifier.verdict(np.stack([picture for _, picture, _ in read]))), failed
-    return _explained(classifier, read), failed
+    return (_explained if explain else reports)(classifier, read), failed
 
 
 def _explained(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list[Report]:
@@ -62,9 +60,9 @@ def _explained(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list
 
     X = np.stack([picture for _, picture, _ in read])
     found = classifier.verdict(X, reasons=EVERY)
-    reports = _reports(classifier, read, found)
+    told = _reports(classifier, read, found)
     changes = nearest_changes(classifier, X, found, BOX)
-    for row, report in enumerate(reports):
+    for row, report in enumerate(told):
         change = None if changes is None else changes[row]
         report["weights"] = [
             {"kind": kind, "speaks_for": label, "weight": weight}
@@ -73,7 +71,12 @@ def _explained(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list
         report["looked_for_a_change"] = changes is not None
         turned = None if change is None else [rule + 1 for rule in change.turned]
         report["change"] = change and {"label": change.label, "distance": change.distance, "turned": turned}
-    return reports
+    return told
+
+
+def reports(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list[Report]:
+    """What the classifier says about pictures, from one evaluation of all of them."""
+    return _reports(classifier, read, classifier.verdict(np.stack([picture for _, picture, _ in read])))
 
 
 def _reports(classifier: Any, read: list[tuple[Path, Any, list[str]]], found: Verdict) -> list[Report]:

@@ -11,6 +11,7 @@ import typer
 import nbr
 from nbr.app import checking, distilling, filling
 from nbr.app.options import Json, Model
+from nbr.app.serving import command
 
 app = typer.Typer(
     add_completion=False,
@@ -85,6 +86,7 @@ app.command()(checking.check)
 app.command()(distilling.distil)
 app.command()(filling.predict)
 app.command()(filling.impute)
+app.command()(command.serve)
 
 
 @app.command()

@@ -29,16 +29,20 @@ Watcher = Callable[[int, int], None]  # questions answered, of how many
 
 
 def ask_many(
-    knowledge: Knowledge, questions: Sequence[Question], settings: Settings, watch: Watcher = lambda done, of: None
+    knowledge: Knowledge,
+    questions: Sequence[Question],
+    settings: Settings,
+    watch: Watcher = lambda done, of: None,
+    memo: Memo | None = None,
 ) -> list[Answer]:
-    """The answers, in order. The budget is that of each question."""
+    """The answers, in order. The budget is that of each question; a `memo` keeps what later ones can use."""
     listed = _listed(knowledge, settings)
     found: dict[int, Answer] = {}
     by_condition: dict[str | None, list[int]] = {}
     for position, (_, given) in enumerate(questions):
         by_condition.setdefault(given, []).append(position)
     table = None if listed is None else _Table(knowledge, listed)
-    memo: Memo = {}
+    memo = {} if memo is None else memo
     told = time.monotonic()
     for given, positions in by_condition.items():
         if table is not None:

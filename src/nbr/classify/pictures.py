@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,34 +17,46 @@ if TYPE_CHECKING:
 
 SIDE, DRAWN = 28, 20  # pixels of an MNIST picture, and of the box that its digit fills
 LARGEST = 4096
+PLAIN = ("PNG", "JPEG", "GIF", "BMP", "WEBP")
 EIGHT_BITS = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
 FAINT, FULL = 0.02, 0.45  # shares of a picture that digits of MNIST cover
 
 
 def read(path: str | PathLike[str]) -> tuple[NDArray[Any], list[str]]:
     """A picture as (28, 28) numbers in [0, 1], light on dark, and what was done to get there."""
+    return _read(Path(path), str(path), LARGEST, None)
+
+
+def decode(content: bytes, largest: int = LARGEST) -> tuple[NDArray[Any], list[str]]:
+    """The same for the content of a file from a stranger: only kinds of files that hold nothing but pixels."""
+    return _read(io.BytesIO(content), "the picture", largest, PLAIN)
+
+
+def _read(
+    source: Path | io.BytesIO, name: str, largest: int, kinds: tuple[str, ...] | None
+) -> tuple[NDArray[Any], list[str]]:
     try:
         from PIL import Image, UnidentifiedImageError
     except ModuleNotFoundError:
         raise NbrError("pictures need Pillow: pip install 'nbr[classify]'") from None
     try:
-        with Image.open(Path(path)) as file:
-            if max(file.size) > LARGEST:
+        with Image.open(source, formats=kinds) as file:
+            if max(file.size) > largest:
                 raise NbrError(f"the picture has {file.width} x {file.height} pixels; use a smaller one")
             pixels = _grey(file)
     except NbrError as error:
-        raise NbrError(f"{path}: {error}") from None
+        raise NbrError(f"{name}: {error}") from None
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         told = getattr(error, "strerror", None) or str(error)
         reason = "not a picture that can be read" if isinstance(error, UnidentifiedImageError) else told
-        raise NbrError(f"{path}: {reason}") from None
+        raise NbrError(f"{name}: {reason}") from None
     said = []
     border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     if border.mean() > 0.5:
         pixels = 1 - pixels
         said.append("dark on light: inverted, since MNIST is light on dark")
     if pixels.max() - pixels.min() < 0.1:
-        raise NbrError(f"{path}: there is nothing drawn on it")
+        raise NbrError(f"{name}: there is nothing drawn on it")
     if pixels.shape != (SIDE, SIDE):
         said.append(f"{pixels.shape[1]} x {pixels.shape[0]} pixels: cut out, scaled and centred as MNIST is")
         pixels = _centred(pixels)

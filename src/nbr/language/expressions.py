@@ -102,7 +102,7 @@ class Atom(Expression):
                 raise NbrError(f"{self.name!r} is a number: compare it, as in {self.name}>={variable.low:g}")
             self.codes(world)
         except NbrError as error:
-            raise NbrError(f"{error} (at character {self.at + 1})") from None
+            raise NbrError(f"{error} (at character {self.at + 1})", at=self.at + 1) from None
 
     def holds(self, world: World, points: Tensor) -> Tensor:
         return self.holds_among(world, points[:, world.column(self.name)])

@@ -48,7 +48,7 @@ def parse(text: str) -> ex.Expression:
         return _lark().parse(text)  # type: ignore[return-value]
     except VisitError as error:
         if isinstance(error.orig_exc, NbrError):
-            raise NbrError(f"{error.orig_exc} in {_short(text)}") from None
+            raise NbrError(f"{error.orig_exc} in {_short(text)}", at=error.orig_exc.at) from None
         raise
     except UnexpectedInput as error:
         _explain(text, error)
@@ -70,12 +70,12 @@ def _explain(text: str, error: UnexpectedInput) -> NoReturn:
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
     if at_end:
         what = "a ')' is missing" if balance > 0 else "something is missing"
-        raise NbrError(f"{what} at the end of {_short(text)}")
+        raise NbrError(f"{what} at the end of {_short(text)}", at=len(text) + 1)
     at = (error.pos_in_stream or 0) + 1
     found = str(error.token) if isinstance(error, UnexpectedToken) else text[at - 1]
     if isinstance(error, UnexpectedCharacters | UnexpectedToken) and found == ")" and balance < 0:
-        raise NbrError(f"a ')' too many at character {at} of {_short(text)}")
-    raise NbrError(f"cannot read {found!r} at character {at} of {_short(text)}")
+        raise NbrError(f"a ')' too many at character {at} of {_short(text)}", at=at)
+    raise NbrError(f"cannot read {found!r} at character {at} of {_short(text)}", at=at)
 
 
 class _Spread(list[ex.Expression]):
@@ -156,13 +156,13 @@ class _Build(Transformer[Token, ex.Expression]):
     def group(self, function: Token, parts: tuple[ex.Expression, ...]) -> ex.Expression:
         if _function(function) == "count":
             at = (function.start_pos or 0) + 1
-            raise NbrError(f"count(...) must be compared with a number, as in count(...)>=2, at character {at}")
+            raise NbrError(f"count(...) must be compared with a number, as in count(...)>=2, at character {at}", at)
         return _shallow(GROUPS[_function(function)](parts))
 
     def count(self, function: Token, parts: tuple[ex.Expression, ...], operator: Token, number: Token) -> ex.Expression:
         if _function(function) != "count":
             at = (operator.start_pos or 0) + 1
-            raise NbrError(f"only count(...) can be compared with a number, at character {at}")
+            raise NbrError(f"only count(...) can be compared with a number, at character {at}", at)
         if not math.isfinite(float(number)):
             raise NbrError(f"{number} is too large a number")
         return _shallow(ex.Count(parts, _sign(operator), float(number)))
@@ -192,7 +192,7 @@ def _function(token: Token) -> str:
     name, known = token.lower(), (*GROUPS, "count")
     if name not in known:
         at = (token.start_pos or 0) + 1
-        raise NbrError(f"unknown function {str(token)!r} at character {at}" + suggest(name, known))
+        raise NbrError(f"unknown function {str(token)!r} at character {at}" + suggest(name, known), at)
     return name
 
 

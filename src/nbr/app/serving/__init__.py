@@ -1,0 +1,1 @@
+"""`nbr serve`: a page and an API for one model."""

@@ -1,0 +1,55 @@
+"""What requests may say: the shapes of their JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+LETTERS = 4_000
+Words = Annotated[str, Field(min_length=1, max_length=LETTERS)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Seed = Annotated[int, Field(ge=0, lt=1 << 63)]
+Numbers = Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=100_000)]
+
+
+class Body(BaseModel):
+    """Unknown entries are errors: a misspelt setting is never ignored."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class About(Body):
+    """A condition, rules that are switched off, and how long it may take."""
+
+    given: Annotated[str, Field(max_length=LETTERS)] | None = Field(None, description="A condition, as x0=1, x1..x4=0.")
+    off: Numbers = Field([], description="Numbers, from 1, of rules to leave out.")
+    budget: Seconds | None = Field(None, description="Seconds; the server has a limit of its own.")
+    seed: Seed = 0
+
+
+class Ask(About):
+    question: Words = Field(description="What to ask; the bare name of a choice or a number ranks its values.")
+    tolerance: Annotated[float, Field(ge=0, lt=1)] = 1e-3
+
+
+class Explain(About):
+    question: Words
+
+
+class AskMany(About):
+    questions: Annotated[list[Words], Field(min_length=1, max_length=500)]
+    probability: bool = Field(False, description="Also how often, where the model has a prior.")
+
+
+class Sample(About):
+    count: Annotated[int, Field(ge=1, le=10_000)] = 10
+
+
+class Picture(Body):
+    """One input of a classifier: a picture file in base64, or its numbers."""
+
+    picture: str | None = Field(None, description="A PNG, JPEG, GIF, BMP or WebP file in base64.")
+    numbers: Annotated[list[Annotated[float, Field(allow_inf_nan=False)]], Field(max_length=100_000)] | None = Field(
+        None, description="Or the numbers themselves, row by row."
+    )

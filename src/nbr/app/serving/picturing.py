@@ -1,0 +1,121 @@
+"""What can be asked of a classifier that is served: a picture in, labels with intervals, proofs and attacks out."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from nbr.app import classifying, screen
+from nbr.app.serving import bodies
+from nbr.classify import pictures
+from nbr.classify.estimator import BeliefEstimator
+from nbr.classify.robust import RobustClassifier
+from nbr.errors import NbrError
+from nbr.robustness.base import Attempt
+from nbr.robustness.margin_attacks import Descent
+from nbr.robustness.target import Target
+
+Report = dict[str, Any]
+Array = NDArray[Any]
+STEPS = 20  # of the attack: more of them bring little, and somebody is waiting
+SHOWN = ("label", "proved_radius", "warnings")
+
+
+class Judged:
+    """A classifier behind an API. Asking does not change it, so that threads may share it."""
+
+    def __init__(self, classifier: BeliefEstimator, name: str, side: int) -> None:
+        self.classifier, self.name, self.side = classifier, name, side
+        self.shape: tuple[int, int] | None = getattr(classifier, "shape_", None)
+
+    def model(self) -> Report:
+        """Labels, the shape of inputs, and recorded figures."""
+        told = screen.classifier_json(self.classifier)
+        return {
+            "name": self.name,
+            "kind": "classifier",
+            "labels": told["labels"],
+            "pictures": self.shape == (pictures.SIDE, pictures.SIDE),
+            "shape": None if self.shape is None else list(self.shape),
+            "inputs": int(self.classifier.n_features_in_),
+            "contents": self.classifier.contents(),
+            "figures": told["figures"],
+            "attack": hasattr(self.classifier, "as_module"),
+        }
+
+    def classify(self, body: bodies.Picture) -> Report:
+        """The label, intervals, conflict, proved radius and the rules that counted most, with what they remember."""
+        numbers, warnings = self._input(body)
+        (report,) = classifying.reports(self.classifier, [(Path("picture"), numbers, warnings)])
+        told = [{**rule, "image": self._remembered(rule)} for rule in report["rules"]]
+        kept = {key: value for key, value in report.items() if key != "picture"}
+        return {**kept, "rules": told, "image": _shades(numbers) if self.shape is not None else None}
+
+    def certify(self, body: bodies.Picture) -> Report:
+        """The label and its proved radius."""
+        found = self.classify(body)
+        return {key: found[key] for key in SHOWN}
+
+    def attack(self, body: bodies.Picture) -> Report:
+        """The nearest input with another label that a short descent finds; there may be nearer ones."""
+        if not hasattr(self.classifier, "as_module"):
+            raise NbrError("this classifier has no gradients that an attack could follow")
+        numbers, _ = self._input(body)
+        inputs = torch.from_numpy(numbers[None])
+        label = int(np.argmax(self.classifier.classes_ == self.classifier.predict(numbers[None])[0]))
+        low, high = getattr(self.classifier, "box", None) or (-math.inf, math.inf)
+        raw = self.classifier.raw_module() if isinstance(self.classifier, RobustClassifier) else None
+        target = Target(self.classifier.as_module(), low, high, raw)
+        found = Descent().run(target, Attempt(inputs, torch.tensor([label])), STEPS)
+        distance = float(found.distance[0])
+        if not math.isfinite(distance):
+            return {"label": None, "distance": None, "image": None}
+        changed = found.inputs[0].numpy()
+        other = self.classifier.classes_[_other(target, found.inputs, label)].item()
+        return {"label": other, "distance": distance, "image": _shades(changed) if self.shape is not None else None}
+
+    def _input(self, body: bodies.Picture) -> tuple[Array, list[str]]:
+        """What a request shows, as the classifier takes it, and what was done to get there."""
+        if (body.picture is None) == (body.numbers is None):
+            raise NbrError("give either a picture or numbers")
+        if body.numbers is not None:
+            wanted = int(self.classifier.n_features_in_)
+            if len(body.numbers) != wanted:
+                raise NbrError(f"the classifier takes {wanted} numbers, not {len(body.numbers)}")
+            numbers = np.array(body.numbers, dtype=np.float64)
+            return (numbers if self.shape is None else numbers.reshape(self.shape)), []
+        if self.shape != (pictures.SIDE, pictures.SIDE):
+            raise NbrError("this classifier does not take pictures; give numbers")
+        try:
+            content = base64.b64decode((body.picture or "").encode("ascii"), validate=True)
+        except (UnicodeEncodeError, binascii.Error):
+            raise NbrError("the picture is not base64") from None
+        return pictures.decode(content, self.side)
+
+    def _remembered(self, rule: Report) -> list[int] | None:
+        """The example that a memory rule remembers, if it is a picture."""
+        if rule["kind"] != "memory" or self.shape is None or not isinstance(self.classifier, RobustClassifier):
+            return None
+        rules = self.classifier.rules_
+        return _shades(rules.memories[rule["rule"] - 1 - rules.first_memory].double().numpy())
+
+
+def _other(target: Target, inputs: torch.Tensor, label: int) -> int:
+    """The most plausible label other than one: where two are alike, the attack counts that as lost."""
+    with torch.no_grad():
+        logits = target.logits(inputs)[0]
+    logits[label] = -torch.inf
+    return int(logits.argmax())
+
+
+def _shades(numbers: Array) -> list[int]:
+    """Pixels from 0 to 255, row by row."""
+    found: list[int] = np.clip(np.round(255 * numbers), 0, 255).astype(int).ravel().tolist()
+    return found

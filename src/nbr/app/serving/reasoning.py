@@ -1,0 +1,160 @@
+"""What can be asked of a reasoner that is served: plain data in, plain data out, within a number of seconds."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from nbr.app import often, screen
+from nbr.app.serving import bodies
+from nbr.asking.many import ask_many
+from nbr.asking.question import Memo, Settings, ask
+from nbr.asking.ranking import bare
+from nbr.density.probability import Probability
+from nbr.errors import NbrError
+from nbr.language import parse
+from nbr.language.expressions import LABEL, NUMBER, quoted
+from nbr.reasoner import Reasoner
+from nbr.rules.knowledge import Knowledge
+from nbr.world import Bit, Choice, Variable, World
+
+Report = dict[str, Any]
+REMEMBERED = 10_000  # parts of questions
+VARIANTS = 32  # models with other rules switched off
+LEAST = 1e-3  # seconds for one of many questions
+LABELS = 1_000  # of a choice that are told
+
+
+class Misread(NbrError):
+    """A question or a condition that cannot be read: which of them, and where."""
+
+    def __init__(self, field: str, error: NbrError) -> None:
+        super().__init__(f"{field}: {error}", error.at)
+        self.field = field
+
+
+class Asked:
+    """A reasoner behind an API. Asking does not change it, so that threads may share it."""
+
+    def __init__(self, reasoner: Reasoner, name: str) -> None:
+        self.reasoner, self.name = reasoner, name
+        self.memo: Memo = {}
+        self.without = lru_cache(maxsize=VARIANTS)(self._without)
+
+    def model(self) -> Report:
+        """Variables, rules, and whether there is a prior."""
+        told = screen.reasoner_json(self.reasoner)
+        rules: Any = told["rules"]
+        inputs = [sorted(set(rule.inputs), key=rule.world.column) for rule in self.reasoner.rules]
+        return {
+            "name": self.name,
+            "kind": "reasoner",
+            "prior": self.reasoner.known_prior is not None,
+            "variables": [_variable(name, kind) for name, kind in self.reasoner.world.variables.items()],
+            "rules": [
+                {"rule": number, **rule, "inputs": read}
+                for number, (rule, read) in enumerate(zip(rules, inputs, strict=True), 1)
+            ],
+        }
+
+    def ask(self, body: bodies.Ask, budget: float) -> Report:
+        """The answer as `nbr ask --json` has it; a ranking where the question is the name of a choice or a number."""
+        reasoner, given = self._read(body, question=body.question)
+        if (variable := bare(reasoner.world, body.question)) is not None:
+            return reasoner.rank(variable, given, budget=budget, seed=body.seed).as_json()
+        share = 0.0 if reasoner.known_prior is None else often.SHARE * budget
+        settings = Settings(budget=budget - share, tolerance=body.tolerance, seed=body.seed)
+        answer = ask(reasoner.knowledge, body.question, given, settings, self._memory())
+        return often.as_json(answer, often.probability(reasoner, body.question, given, share, body.seed))
+
+    def ask_many(self, body: bodies.AskMany, budget: float) -> Report:
+        """Answers to several questions under one condition, in order; the budget is for all of them."""
+        reasoner, given = self._read(body, **{f"questions.{n}": words for n, words in enumerate(body.questions)})
+        wanted = body.probability and reasoner.known_prior is not None
+        share = max(LEAST, budget / len(body.questions) / (2 if wanted else 1))
+        settings = Settings(budget=share, seed=body.seed)
+        pairs = [(words, given) for words in body.questions]
+        answers = ask_many(reasoner.knowledge, pairs, settings, memo=self._memory())
+        found: list[Probability | str | None] = [None] * len(answers)
+        if wanted:
+            found = [often.probability(reasoner, words, given, share, body.seed) for words in body.questions]
+        return {"answers": [often.as_json(*each) for each in zip(answers, found, strict=True)]}
+
+    def explain(self, body: bodies.Explain, budget: float) -> Report:
+        """The explanation as `nbr explain --json` has it, in words too, and what the points for and against break."""
+        reasoner, given = self._read(body, question=body.question)
+        found = reasoner.explain(body.question, given, budget=budget, seed=body.seed)
+        breaks = {
+            f"{name}_breaks": None if point is None else list(point.breaks)
+            for name, point in (("witness", found.witness), ("counter", found.counter))
+        }
+        return {**found.as_json(), **breaks, "words": found.words()}
+
+    def probability(self, body: bodies.Explain, budget: float) -> Report:
+        """How often the question holds, P(Q | C); under a uniform prior where the model has none."""
+        reasoner, given = self._read(body, question=body.question)
+        return reasoner.probability(body.question, given, budget=budget, seed=body.seed).as_json()
+
+    def sample(self, body: bodies.Sample) -> Report:
+        """Rows drawn from the model and its prior."""
+        reasoner, given = self._read(body)
+        rows = reasoner.sample(body.count, given, seed=body.seed)
+        return {"rows": json.loads(rows.to_json(orient="records")), "method": rows.attrs["method"]}
+
+    def _read(self, body: bodies.About, **asked: str) -> tuple[Reasoner, str | None]:
+        """The model without what is switched off, and the condition, after a look at all that is to be read."""
+        world, given = self.reasoner.world, (body.given or "").strip() or None
+        for field, words in {**asked, **({} if given is None else {"given": body.given or ""})}.items():
+            _check(world, field, words)
+        return self.without(tuple(sorted(set(body.off)))), given
+
+    def _without(self, off: Sequence[int]) -> Reasoner:
+        """The model with some rules believed to degree 0: their numbers stay, and they change nothing."""
+        if not off:
+            return self.reasoner
+        known = self.reasoner.knowledge
+        if off[-1] > len(known.rules):
+            raise NbrError(f"there is no rule {off[-1]}: the model has {len(known.rules)}")
+        rules = [copy.copy(rule) for rule in known.rules]
+        for number in off:
+            rules[number - 1].belief = 0.0
+        found = copy.copy(self.reasoner)
+        found.knowledge = Knowledge(known.world, rules, known.codec)
+        return found
+
+    def _memory(self) -> Memo:
+        """What was found out about parts that questions share; forgotten before it grows large."""
+        if len(self.memo) > REMEMBERED:
+            self.memo = {}
+        return self.memo
+
+
+def _check(world: World, field: str, words: str) -> None:
+    try:
+        said = parse(words)
+        if field != "question" or bare(world, said) is None:
+            said.check(world)
+    except NbrError as error:
+        raise Misread(field, error) from None
+
+
+def _variable(name: str, kind: Variable) -> Report:
+    """A variable, how it is written in a question, and the values that it may take."""
+    written = {"name": name, "written": quoted(name)}
+    if isinstance(kind, Bit):
+        return {**written, "kind": "bit"}
+    if isinstance(kind, Choice):
+        labels = [{"value": label, "written": _label(label)} for label in kind.labels[:LABELS]]
+        return {**written, "kind": "choice", "values": labels, "more": max(0, kind.size - LABELS)}
+    middle = (kind.low + kind.high) / 2
+    middle = round(middle / kind.step) * kind.step if kind.step else middle
+    ends = {"from": kind.show(kind.low), "to": kind.show(kind.high), "middle": kind.show(middle)}
+    return {**written, "kind": "real", **ends, "step": kind.step, "unit": kind.unit}
+
+
+def _label(word: str) -> str:
+    """A label as it is written in a question."""
+    return word if NUMBER.match(word) or LABEL.match(word) else quoted(word)
