@@ -63,7 +63,7 @@ class Copy:
             done = self._python("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests, limit=limit)
         except subprocess.TimeoutExpired:
             return False
-        if done.returncode not in (0, 1, 2):  # 2: the broken module could not even be loaded
+        if done.returncode not in (0, 1, 2, 4):  # 2 and 4: the broken module could not even be loaded
             raise SystemExit(f"pytest ended with {done.returncode}: {done.stdout.decode()[-500:]}")
         return done.returncode == 0
 
