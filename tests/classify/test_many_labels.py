@@ -127,6 +127,10 @@ def test_a_belief_classifier_is_saved_with_its_networks(kind, tmp_path: Path) ->
     assert found.reasons == known.reasons
     again.save(tmp_path / "c.nbr")
     assert (tmp_path / "c.nbr").read_bytes() == (tmp_path / "b.nbr").read_bytes()
+    again.beliefs_ = torch.full_like(again.beliefs_, 1.5)
+    again.save(tmp_path / "w.nbr")
+    with pytest.raises(NbrError, match="do not fit together"):
+        nbr.load(tmp_path / "w.nbr")
     # What it was made of came along: fitted again it learns the same.
     np.testing.assert_array_equal(again.fit(X, names).predict_proba(X), classifier.predict_proba(X))
 

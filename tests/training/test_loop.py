@@ -107,6 +107,17 @@ def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path, optim
     assert torch.equal(again.weights, whole.weights)
 
 
+def test_checkpoints_are_written_now_and_then_and_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(10_000))  # a second passes with each look
+    monkeypatch.setattr(loop.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(loop, "SECONDS", 9.5)
+    task, saved = Task("AdamW", tmp_path / "run"), []
+    monkeypatch.setattr(task.loop, "_save", lambda: saved.append(task.loop.step))
+    steps = task.loop.run()
+    assert 1 < len(saved) <= 1 + steps / 9
+    assert saved[-1] == steps
+
+
 def test_a_run_takes_up_only_its_own_checkpoint(tmp_path: Path) -> None:
     Task("AdamW", tmp_path / "run").loop.run()
     with pytest.raises(NbrError, match="other data or other settings"):
