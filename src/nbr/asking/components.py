@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from nbr.language import Expression
 from nbr.language.expressions import Constant, conjunction, conjuncts
-from nbr.rules import Rule
+from nbr.rules import Clause, Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.world import World
 
@@ -76,7 +76,12 @@ def _component(
     proposition: Set = whole.proposition if group == asked else Constant(True)
     if isinstance(proposition, Rule):
         proposition = proposition.bind(world)
-    part = Knowledge(world, [knowledge.rules[position] for position in rules])
+    chosen = [knowledge.rules[position] for position in rules]
+    if all(isinstance(rule, Clause) for rule in chosen):
+        beliefs = tuple(rule.degree for rule in chosen)
+        part = knowledge.once(("part", *names, *rules, beliefs), lambda: Knowledge(world, chosen))
+    else:
+        part = Knowledge(world, chosen)
     return Component(part, tuple(rules), proposition, condition, group == asked)
 
 

@@ -151,11 +151,13 @@ def _auto(part: Component, settings: Settings, limits: Limits, memo: Memo | None
     knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
     if not isinstance(proposition, Expression) or Statements.unfit(knowledge, condition):
         return None
-    listing = Listing.of(knowledge, proposition, condition)
-    few = len(knowledge.rules) <= FEW_RULES
-    if listing.seconds < QUICK and few:
-        return None
-    why = f"{listing.count:.3g} points" if few else f"{len(knowledge.rules)} rules are too many for listed points"
+    few, listed = len(knowledge.rules) <= FEW_RULES, math.inf
+    why = f"{len(knowledge.rules)} rules are too many for listed points"
+    if few:
+        listing = Listing.of(knowledge, proposition, condition)
+        listed, why = listing.seconds, f"{listing.count:.3g} points"
+        if listed < QUICK:
+            return None
     assert condition is None or isinstance(condition, Expression)
     notes = []
     found: list[Outcome] = []
@@ -169,7 +171,7 @@ def _auto(part: Component, settings: Settings, limits: Limits, memo: Memo | None
         found += [counted] if counted is not None else []
     else:
         notes.append(by_statements.COUNTER)
-    if few and listing.seconds < 0.3 * limits.left:
+    if listed < 0.3 * limits.left:
         return None
     if sat.available():
         drawn = by_statements.from_draws(knowledge, proposition, condition, limits)

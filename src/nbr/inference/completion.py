@@ -8,11 +8,11 @@ projection.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from nbr.inference.formula import Clause, Formula
+from nbr.inference.formula import Clause
 
 
 @dataclass(frozen=True)
@@ -23,21 +23,20 @@ class Completed:
     variables: int
 
 
-def completed(formula: Formula, union: str) -> Completed | None:
-    """The completion for the points of a union, or None if the rules do not define variables from others."""
+def completed(clauses: Sequence[Clause], variables: int, selectors: Collection[int]) -> Completed | None:
+    """The completion of clauses, or None if they do not define variables from others."""
     for sign in (1, -1):
-        program = _program(formula, union, sign)
+        program = _program(clauses, variables, set(selectors), sign)
         if program is not None:
             return program
     return None
 
 
-def _program(formula: Formula, union: str, sign: int) -> Completed | None:
+def _program(clauses: Sequence[Clause], variables: int, selectors: set[int], sign: int) -> Completed | None:
     """With sign -1 every variable is taken for its opposite."""
-    selectors = set(formula.selectors)
-    derived: dict[int, list[Clause]] = {v: [] for v in range(1, formula.variables + 1) if v not in selectors}
+    derived: dict[int, list[Clause]] = {v: [] for v in range(1, variables + 1) if v not in selectors}
     goals: list[Clause] = []
-    for clause in formula.asking(union):
+    for clause in clauses:
         turned = [literal if abs(literal) in selectors else sign * literal for literal in clause]
         heads = [literal for literal in turned if literal > 0]
         if len(heads) > 1:
@@ -52,7 +51,7 @@ def _program(formula: Formula, union: str, sign: int) -> Completed | None:
         tuple(TopologicalSorter(needs).static_order())
     except CycleError:
         return None
-    return _completion(derived, goals, formula.variables)
+    return _completion(derived, goals, variables)
 
 
 def _completion(derived: dict[int, list[Clause]], goals: Sequence[Clause], variables: int) -> Completed:

@@ -11,20 +11,26 @@ and the probability falls as the level rises: levels that were not counted lie b
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import torch
 
 from nbr.inference import ganak
 from nbr.inference.completion import completed
-from nbr.inference.formula import UNIONS, Formula
+from nbr.inference.elimination import GROWTH, avoiding, eliminated
+from nbr.inference.formula import UNIONS, Clause, Formula
 from nbr.inference.problem import Estimate, Interval, Limits
 
 LEAST = 0.05  # seconds that a count may always take
+GROWING = 0.3  # of the time, for doing without variables at the price of more clauses
+FIRST = 0.4  # of the rest, for counting without that
+MANY, DENSE = 30, 4  # variables left, and clauses for each, beyond which a counter hardly finishes ...
+LITTLE = 0.2  # ... and gets less of the time
 
 
+Weight = tuple[int, float]
 Shares = tuple[Interval, ...]  # for each union, bounds on P(some point of it reaches a level)
 NOTHING: Shares = ((0.0, 1.0),) * len(UNIONS)
 
@@ -97,6 +103,11 @@ def _narrow(low: Sequence[float], high: Sequence[float], tolerance: float) -> bo
 
 def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Shares, bool]:
     """P(some point of a union) for each, and whether there was time for all."""
+    # What all unions share is done once.
+    left = eliminated(formula.clauses, {*formula.selectors, abs(formula.question)}, deadline)
+    if left is None:
+        return ((0.0, 0.0),) * len(UNIONS), True
+    formula = replace(formula, clauses=left)
     if whole is None:
         whole = probability(formula, "all", max(deadline, time.monotonic() + LEAST))
     if whole is None:
@@ -112,22 +123,50 @@ def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Sha
 
 
 def probability(formula: Formula, union: str, deadline: float) -> float | None:
-    """The probability of the worlds that allow a point of a union."""
-    program = completed(formula, union)
-    clauses, variables = (
-        (formula.asking(union), formula.variables)
-        if program is None
-        else (
-            program.clauses,
-            program.variables,
-        )
-    )
-    weights, spare = [], variables + 1  # the spare one keeps the list of what is counted from being empty
-    for selector, belief in zip(formula.selectors, formula.beliefs.tolist(), strict=True):
-        if belief in (0.0, 1.0):
-            clauses.append((selector if belief else -selector,))
-        else:
-            weights.append((selector, belief))
-    counted = [*(selector for selector, _ in weights), spare] if program is None else None
-    value = ganak.count(clauses, spare, [*weights, (spare, 0.5)], counted, deadline)
+    """The probability of the worlds that allow a point of a union, or None if time is up."""
+    chance = dict(zip(formula.selectors, formula.beliefs.tolist(), strict=True))
+    certain = [(s if belief else -s,) for s, belief in chance.items() if belief in (0.0, 1.0)]
+    chance = {s: belief for s, belief in chance.items() if 0 < belief < 1}
+    left = eliminated([*formula.asking(union), *certain], chance, deadline)
+    if left is None:
+        return 0.0
+    value = avoiding(left, chance)
+    if value is None:
+        value = _counted(left, chance, deadline)
     return None if value is None else min(max(value, 0.0), 1.0)
+
+
+def _counted(clauses: list[Clause], chance: Mapping[int, float], deadline: float) -> float | None:
+    """The same from clauses over selectors and variables that were not easily done without."""
+    number, numbered, weights = _renumbered(clauses, chance)
+    program = completed(numbered, number, [s for s, _ in weights])
+    if program is not None:
+        return ganak.count(program.clauses, program.variables, weights, None, deadline)
+    if number > len(weights):
+        grown = eliminated(clauses, chance, _share(deadline, GROWING), GROWTH[-1])
+        value = 0.0 if grown is None else avoiding(grown, chance)
+        if value is not None:
+            return value
+        if number - len(weights) > MANY and len(clauses) > DENSE * (number - len(weights)):
+            deadline = _share(deadline, LITTLE)
+        # Which of the two a counter takes more easily is hard to tell.
+        value = ganak.count(numbered, number, weights, [s for s, _ in weights], _share(deadline, FIRST))
+        if value is not None:
+            return value
+        number, numbered, weights = _renumbered(grown or [], chance)
+    return ganak.count(numbered, number, weights, [s for s, _ in weights], deadline)
+
+
+def _renumbered(clauses: Sequence[Clause], chance: Mapping[int, float]) -> tuple[int, list[Clause], list[Weight]]:
+    """How many variables are used, clauses over numbers from 1 to that, and the chances of those that have one."""
+    number: dict[int, int] = {}
+    numbered = [
+        tuple(number.setdefault(abs(part), len(number) + 1) * (1 if part > 0 else -1) for part in clause)
+        for clause in clauses
+    ]
+    return len(number), numbered, [(number[s], belief) for s, belief in chance.items() if s in number]
+
+
+def _share(deadline: float, part: float) -> float:
+    now = time.monotonic()
+    return now + part * (deadline - now)

@@ -29,10 +29,11 @@ class Clause(Rule):
         self.text = statement
         self.expression = parse(statement)
         self.adds = adds
+        self._inputs = tuple(sorted(self.expression.names()))
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        return tuple(sorted(self.expression.names()))
+        return self._inputs
 
     @property
     def smooth(self) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,7 +15,9 @@ from nbr.rules.base import Rule, number, text
 from nbr.rules.codec import Codec
 from nbr.world import World
 
+T = TypeVar("T")
 COMMON = ("belief", "name")
+KEPT = 64  # things that follow from the rules, kept for later questions
 
 
 class Knowledge:
@@ -25,6 +27,17 @@ class Knowledge:
         self.world, self.codec = world, codec
         self.latent = world if codec is None else codec.latent
         self.rules = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(rules, 1))
+        self._kept: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once for a key. The key must name all that can change: beliefs, weights."""
+        kept = self._kept
+        if key not in kept:
+            if len(kept) >= KEPT:
+                kept = self._kept = {}
+            kept[key] = make()
+        found: T = kept[key]
+        return found
 
     @property
     def beliefs(self) -> Tensor:

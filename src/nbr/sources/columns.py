@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise
 
+import torch
 from torch import Tensor
 
 from nbr.language import expressions as ex
@@ -60,9 +62,8 @@ class Column:
     def __init__(
         self, numbers: Numbers, world: World, values: Tensor, atoms: Iterable[ex.Atom], ordered: bool, whole: bool
     ) -> None:
-        self.numbers, self.values, self.ordered = numbers, values.tolist(), ordered
-        self.holds = {atom: tuple(atom.holds_among(world, values).tolist()) for atom in atoms}
-        separated = set(self.holds.values())
+        self.numbers, self.world, self.values, self.ordered = numbers, world, values.tolist(), ordered
+        separated = {tuple(atom.holds_among(world, values).tolist()) for atom in atoms}
         signature: list[tuple[object, ...]] = [()] * len(self.values)
         if whole:
             signature = [(value,) for value in self.values]
@@ -78,6 +79,12 @@ class Column:
         self.classes = self.member[-1] + 1 if ordered else len(number)
         self.first = [self.member.index(each) for each in range(self.classes)]
         self._make()
+
+    def beside(self, numbers: Numbers) -> Column:
+        """The same column; what it says from now on is said there."""
+        column = copy.copy(self)
+        column.numbers = numbers
+        return column
 
     def _make(self) -> None:
         new = self.numbers
@@ -106,7 +113,8 @@ class Column:
 
     def where(self, atom: ex.Atom) -> list[int]:
         """The classes in which an atom holds."""
-        return [number for number, value in enumerate(self.first) if self.holds[atom][value]]
+        values = torch.tensor([self.values[value] for value in self.first], dtype=torch.float64)
+        return [number for number, holds in enumerate(atom.holds_among(self.world, values).tolist()) if holds]
 
     def clauses(self, inside: Sequence[int]) -> list[list[int]]:
         """Being in one of some classes as clauses, without a new number."""

@@ -8,6 +8,7 @@ statement and is true exactly where that part holds, so that values of the varia
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from itertools import product
 
@@ -39,6 +40,13 @@ class Encoder(Numbers):
         super().__init__()
         self.world = world
         self._columns = columns(self, world, list(statements), set(whole))
+
+    def copy(self) -> Encoder:
+        """The same, to be gone on with."""
+        made = copy.copy(self)
+        made.clauses, made.known = list(self.clauses), dict(self.known)
+        made._columns = {name: column.beside(made) for name, column in self._columns.items()}
+        return made
 
     def require(self, statement: Expression, unless: int | None = None) -> None:
         """The statement holds, or else the literal `unless` is true."""

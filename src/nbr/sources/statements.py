@@ -21,11 +21,11 @@ from nbr.inference.sat import Deciding, OutOfTime
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.points.cells import cells
-from nbr.rules import Rule
+from nbr.rules import Clause, Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.sources.encoding import Encoder
 from nbr.sources.source import Decision, Set, Source
-from nbr.world import Real, World
+from nbr.world import Bit, Real, World
 
 TABLE = 1 << 16  # combinations of values up to which a rule is tabulated
 
@@ -131,13 +131,29 @@ class Statements(Source):
 
     def encoded(self, level: float) -> tuple[Formula, Encoder]:
         """The same, with what turns a model back into a point."""
-        rules = self.knowledge.rules
-        said = {position: rule.at_least(level) for position, rule in enumerate(rules)}
-        statements = [self.question, *self.conditions, *(each for each in said.values() if each is not None)]
-        encoder = Encoder(self.knowledge.world, statements, whole={n for t in self.tables.values() for n in t.names})
+        rules, asked = self.knowledge.rules, [self.question, *self.conditions]
+        if all(isinstance(rule, Clause) for rule in rules):
+            # Bits are told apart anyway; of other variables it matters what is asked.
+            world = self.knowledge.world
+            other = frozenset(a for each in asked for a in each.atoms() if not isinstance(world.variables[a.name], Bit))
+            base, selectors = self.knowledge.once(("encoded", other), lambda: self._rules(level))
+            encoder = base.copy()
+        else:
+            encoder, selectors = self._rules(level)
         for condition in self.conditions:
             encoder.require(condition)
         question = encoder.literal(self.question)
+        beliefs = self.knowledge.beliefs.detach()
+        return Formula(encoder.clauses, encoder.count, selectors, question, beliefs), encoder
+
+    def _rules(self, level: float) -> tuple[Encoder, tuple[int, ...]]:
+        """All rules, each with its selector."""
+        rules, world = self.knowledge.rules, self.knowledge.world
+        said = {position: rule.at_least(level) for position, rule in enumerate(rules)}
+        statements = [self.question, *self.conditions, *(each for each in said.values() if each is not None)]
+        whole = {name for table in self.tables.values() for name in table.names}
+        whole |= {name for name, variable in world.variables.items() if isinstance(variable, Bit)}
+        encoder = Encoder(world, statements, whole)
         selectors = []
         for position in range(len(rules)):
             selector = encoder.fresh()
@@ -147,5 +163,4 @@ class Statements(Source):
             else:
                 self.tables[position].require(encoder, level, -selector)
             selectors.append(selector)
-        beliefs = self.knowledge.beliefs.detach()
-        return Formula(encoder.clauses, encoder.count, tuple(selectors), question, beliefs), encoder
+        return encoder, tuple(selectors)
