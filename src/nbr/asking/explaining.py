@@ -38,7 +38,7 @@ def explain(knowledge: Knowledge, question: Proposition, given: Proposition | No
     memo: Memo = {}
     answer = ask(knowledge, question, given, _within(settings, limits.share(SHARES["answer"])), memo)
     with torch.no_grad():
-        found = _reasons(knowledge, proposition, condition, limits.share(SHARES["reasons"]))
+        found = minimal_sets(knowledge, proposition, condition, limits.share(SHARES["reasons"]))
     effects = _effects(knowledge, question, given, settings, answer, found, limits.share(SHARES["effects"]), memo)
     with torch.no_grad():
         witness, counter = best_points(knowledge, proposition, condition, limits.share(SHARES["points"]))
@@ -120,7 +120,7 @@ def _bounded(answer: Answer, belief: float) -> Answer:
     return replace(answer, bounds=wider, exact=False)
 
 
-def _reasons(knowledge: Knowledge, proposition: Set, condition: Set | None, limits: Limits) -> reasons.Reasons:
+def minimal_sets(knowledge: Knowledge, proposition: Set, condition: Set | None, limits: Limits) -> reasons.Reasons:
     """Minimal sets, from a list of points where that is short, else by a solver."""
     nothing = reasons.Reasons([], [], False, False)
     usable = np.array([rule.degree > 0 for rule in knowledge.rules], dtype=bool)
