@@ -10,6 +10,8 @@ import pytest
 
 import nbr
 from command import run
+from nbr.asking import explaining
+from nbr.inference import Limits
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "examples" / "car.md"]
@@ -47,3 +49,18 @@ def test_table_1_demo() -> None:
     done = subprocess.run([sys.executable, "examples/table1.py"], capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "[0.6667, 0.7500]    [0.67, 0.75]" in done.stdout
+
+
+def test_what_the_page_of_the_car_says_of_its_rules() -> None:
+    """Its explanation takes a minute, most of it for what to observe next: here is what the page tells of it."""
+    car, given = nbr.load(ROOT / "examples" / "car.toml"), "~starts, lights=bright, jump_helps"
+    assert isinstance(car, nbr.Reasoner)
+    found = explaining.minimal_sets(car.knowledge, nbr.parse("bad[battery]"), nbr.parse(given), Limits.within(60.0))
+    assert found.conflicts == [{15, 18, 22}]
+    assert found.mattering == {15, 18, 22}
+    for number, (belief, plausibility) in {16: (0.51, 1.0), 19: (0.0, 0.15), 23: (0.0, 0.15)}.items():
+        others = [rule for place, rule in enumerate(car.rules, 1) if place != number]
+        answer = nbr.Reasoner(car.world, others).ask("bad[battery]", given, budget=60.0)
+        assert (answer.belief, answer.plausibility, answer.conflict) == pytest.approx(
+            (belief, plausibility, 0), abs=1e-9
+        )

@@ -50,6 +50,14 @@ def test_sampled_answer_carries_its_interval() -> None:
     assert answer["plausibility"] == high
 
 
+def test_numbers_are_shown_as_they_are_written(tmp_path) -> None:
+    kinds = 'day = { from = "2021-01-01", to = "2021-12-31" }\nvisits = { from = 0, to = 50, step = 1 }'
+    (tmp_path / "m.toml").write_text(f"[variables]\n{kinds}\n[[rules]]\nrule = 'visits>=3'\nbelief = 0.5\n")
+    shown = nbr("show", "m.toml", cwd=tmp_path).stdout
+    assert "from 2021-01-01 to 2021-12-31\n" in shown
+    assert "from 0 to 50 in steps of 1\n" in shown
+
+
 def test_show_and_combine(tmp_path) -> None:
     (tmp_path / "a.toml").write_text("[variables]\na = 'bit'\nb = 'bit'\n[[rules]]\nrule = 'a -> b'\nbelief = 0.8\n")
     (tmp_path / "b.toml").write_text("[variables]\nb = 'bit'\nc = 'bit'\n[[rules]]\nrule = 'b -> c'\nbelief = 0.5\n")

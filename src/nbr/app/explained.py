@@ -20,13 +20,14 @@ def text(found: Explanation) -> str:
     lines = [screen.answer(found.answer, found.probability), "", *(f"  {line}" for line in _wrapped(found.words()))]
     if found.effects:
         lines += ["", "  without rule                                     the answer would be"]
-        for effect in found.effects[:SHOWN]:
-            without = effect.without
-            sure = "" if effect.computed(found.answer) else "   (not computed in time: bounds)"
-            said = _short(effect.text, 36)
+        computed = [effect for effect in found.effects if effect.computed(found.answer)]
+        for effect in computed[:SHOWN]:
+            without, said = effect.without, _short(effect.text, 36)
             numbers = f"[{without.belief:.4f}, {without.plausibility:.4f}], conflict {without.conflict:.4f}"
-            lines.append(f"  {effect.rule:>4}  {effect.belief:.2f}  {said:<36} {numbers}{sure}")
-        lines += _more(len(found.effects))
+            lines.append(f"  {effect.rule:>4}  {effect.belief:.2f}  {said:<36} {numbers}")
+        lines += _more(len(computed))
+        if left := len(found.effects) - len(computed):
+            lines.append(f"    {left} rule{'s' * (left > 1)} not looked at in time: give a larger --budget")
     lines += _sets("rules that together entail it", found.supports, found.supports_complete)
     lines += _sets("rules that cannot all hold", found.conflicts, found.conflicts_complete)
     lines += _point("possible, for example", found.witness) + _point("against, for example", found.counter)

@@ -207,7 +207,8 @@ def _kind(variable: Variable) -> str:
         return "bit"
     if isinstance(variable, Choice):
         return "one of " + ", ".join(variable.labels)
-    return f"from {variable.low:g} to {variable.high:g}"
+    step = f" in steps of {variable.step:g}" if variable.step and variable.unit != "date" else ""
+    return f"from {variable.show(variable.low)} to {variable.show(variable.high)}{step}"
 
 
 def _noun(name: str, count: int) -> str:

@@ -26,7 +26,7 @@ from nbr.sources.source import Set
 from nbr.world import Bit, Real
 
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
-SHARES = {"answer": 0.3, "effects": 0.5, "reasons": 0.5, "points": 0.3}  # of the time that is left at each step
+SHARES = {"answer": 0.3, "reasons": 0.3, "effects": 0.6, "points": 0.3}  # of the time that is left at each step
 LISTED = 0.3  # seconds of listing that are quicker than a solver's map
 
 
@@ -37,9 +37,10 @@ def explain(knowledge: Knowledge, question: Proposition, given: Proposition | No
     condition = None if given is None else as_set(given, knowledge.world, "condition")
     memo: Memo = {}
     answer = ask(knowledge, question, given, _within(settings, limits.share(SHARES["answer"])), memo)
-    effects = _effects(knowledge, question, given, settings, answer, limits.share(SHARES["effects"]), memo)
     with torch.no_grad():
-        found = _reasons(knowledge, proposition, condition, limits.share(SHARES["reasons"]))
+        found = minimal_sets(knowledge, proposition, condition, limits.share(SHARES["reasons"]))
+    effects = _effects(knowledge, question, given, settings, answer, found, limits.share(SHARES["effects"]), memo)
+    with torch.no_grad():
         witness, counter = best_points(knowledge, proposition, condition, limits.share(SHARES["points"]))
     observations = _next(knowledge, question, proposition, condition, settings, limits, memo)
     belief = [rule.degree for rule in knowledge.rules]
@@ -72,27 +73,37 @@ def _effects(
     given: Proposition | None,
     settings: Settings,
     answer: Answer,
+    found: reasons.Reasons,
     limits: Limits,
     memo: Memo,
 ) -> list[Effect]:
-    """What the answer would be without each rule: asked again while time lasts, else bounded."""
-    found = []
-    for position, rule in enumerate(knowledge.rules):
-        left = limits.share(1 / (len(knowledge.rules) - position))
-        if limits.left > 0 and rule.degree > 0:
+    """What the answer would be without each rule: asked again while time lasts, else bounded.
+
+    Rules that stand in minimal sets come first; in a crisp model all others, if all sets are known, change nothing.
+    """
+    crisp = found.mattering is not None and all(is_crisp(rule) for rule in knowledge.rules)
+    told = {rule for each in (*found.supports, *found.conflicts) for rule in each}
+    order = sorted(range(len(knowledge.rules)), key=lambda position: position not in told)
+    asked = [position for position in order if knowledge.rules[position].degree > 0]
+    if crisp and found.mattering is not None:
+        asked = [position for position in asked if position in found.mattering]
+    without = {}
+    for done, position in enumerate(asked):
+        rule, left = knowledge.rules[position], limits.share(1 / (len(asked) - done))
+        if limits.left > 0:
             others = [other for other in knowledge.rules if other is not rule]
             smaller = Knowledge(knowledge.world, others, knowledge.codec)
-            without = ask(smaller, question, given, _within(settings, left), memo)
+            without[position] = ask(smaller, question, given, _within(settings, left), memo)
         else:
-            without = _bounded(answer, rule.degree)
-        found.append(Effect(position + 1, str(rule), rule.degree, without))
-    return found
+            without[position] = _bounded(answer, rule.degree)
+    return [
+        Effect(position + 1, str(rule), rule.degree, without.get(position, answer))
+        for position, rule in enumerate(knowledge.rules)
+    ]
 
 
 def _bounded(answer: Answer, belief: float) -> Answer:
     """Without a rule of belief b every expectation is at least what it was, and at most that over 1 - b."""
-    if belief == 0:
-        return answer
     bounds, most = answer.bounds, math.inf if belief == 1 else 1 / (1 - belief)
 
     def ratio(interval: Interval) -> Interval:
@@ -109,7 +120,7 @@ def _bounded(answer: Answer, belief: float) -> Answer:
     return replace(answer, bounds=wider, exact=False)
 
 
-def _reasons(knowledge: Knowledge, proposition: Set, condition: Set | None, limits: Limits) -> reasons.Reasons:
+def minimal_sets(knowledge: Knowledge, proposition: Set, condition: Set | None, limits: Limits) -> reasons.Reasons:
     """Minimal sets, from a list of points where that is short, else by a solver."""
     nothing = reasons.Reasons([], [], False, False)
     usable = np.array([rule.degree > 0 for rule in knowledge.rules], dtype=bool)

@@ -30,14 +30,27 @@ class Reasons:
     conflicts: Sets
     supports_complete: bool
     conflicts_complete: bool
+    mattering: frozenset[int] | None = None
+    """The rules in any minimal set that leaves the condition no point, or none for or none against the question.
+
+    E f of each is the probability that none of its sets is there, so without any other rule a crisp model answers the
+    same. None where not all sets are known.
+    """
 
 
 def by_points(satisfied: Flags, holds: Flags) -> Reasons:
     """From the rules that each point of the condition satisfies, and whether the question holds there."""
     conflicts, all_conflicts = _hitting_sets(satisfied)
     against, all_against = _hitting_sets(satisfied[~holds])
+    favour, all_favour = _hitting_sets(satisfied[holds])
     supports = [each for each in against if not any(conflict <= each for conflict in conflicts)]
-    return Reasons(supports, conflicts, all_against and all_conflicts, all_conflicts)
+    known = all_against and all_conflicts and all_favour
+    mattering = _union(conflicts, against, favour) if known else None
+    return Reasons(supports, conflicts, all_against and all_conflicts, all_conflicts, mattering)
+
+
+def _union(*families: Sets) -> frozenset[int]:
+    return frozenset(rule for family in families for each in family for rule in each)
 
 
 def _hitting_sets(satisfied: Flags) -> tuple[Sets, bool]:
@@ -75,13 +88,16 @@ def by_solver(formula: Formula, usable: Flags, deadline: float) -> Reasons:
     """The same from a formula; only the rules that are usable may be in a set."""
     deciding = Deciding(formula)
     try:
-        half = time.monotonic() + (deadline - time.monotonic()) / 2
-        conflicts, all_conflicts = explored(deciding, "all", usable, half)
-        against, all_against = explored(deciding, "no", usable, deadline)
+        part = (deadline - time.monotonic()) / 3
+        conflicts, all_conflicts = explored(deciding, "all", usable, deadline - 2 * part)
+        against, all_against = explored(deciding, "no", usable, deadline - part)
         supports = [each for each in against if deciding.consistent(each)]
+        favour, all_favour = explored(deciding, "yes", usable, deadline)
     finally:
         deciding.close()
-    return Reasons(supports, conflicts, all_against, all_conflicts)
+    known = all_against and all_conflicts and all_favour
+    mattering = _union(conflicts, against, favour) if known else None
+    return Reasons(supports, conflicts, all_against, all_conflicts, mattering)
 
 
 def explored(deciding: Deciding, union: str, usable: Flags, deadline: float) -> tuple[Sets, bool]:
