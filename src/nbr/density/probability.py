@@ -30,7 +30,8 @@ class Probability:
 
     `error` is half the width of a 95% interval, 0 where the value is exact. `open` is the range over all
     distributions that agree with the model wherever columns were seen together; None where nothing is known of that.
-    `open_error` is, for either end, half of a 95% interval over tables of as many rows; None where that is not known.
+    `open_error` is how much to widen either end for tables of as many rows, so that 95 of 100 ranges hold the
+    probability; None where that is not known.
     """
 
     question: str
