@@ -14,6 +14,9 @@ import torch
 from sklearn import datasets
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from nbr import Reasoner, priors, tables
 from nbr.world import Real
@@ -56,20 +59,18 @@ def run(name: str, frame: pd.DataFrame, seed: int) -> dict[str, object]:
 
 
 def _iterative(world, holed: np.ndarray, seed: int) -> np.ndarray:
-    """Labels as columns of 0 and 1, of which the largest is taken."""
-    parts, back = [], []
+    """Numbers as it fills them, labels as their numbers beside them; then a logistic regression for labels.
+
+    Columns of 0 and 1 for labels would not do: each is one minus the others, and so stays at its mean.
+    """
+    full = IterativeImputer(random_state=seed, max_iter=20).fit_transform(holed)
     for at, variable in enumerate(world.variables.values()):
-        if isinstance(variable, Real):
-            parts.append(holed[:, at : at + 1])
-        else:
-            hot = (holed[:, at : at + 1] == np.arange(variable.size)).astype(float)
-            parts.append(np.where(np.isnan(holed[:, at : at + 1]), np.nan, hot))
-        back.append(parts[-1].shape[1])
-    full = IterativeImputer(random_state=seed, max_iter=20).fit_transform(np.concatenate(parts, axis=1))
-    ends = np.cumsum(back)
-    columns = [full[:, end - size : end] for end, size in zip(ends, back, strict=True)]
-    found = [each[:, 0] if each.shape[1] == 1 else each.argmax(axis=1) for each in columns]
-    return np.stack(found, axis=1)
+        hole = np.isnan(holed[:, at])
+        if not isinstance(variable, Real) and hole.any():
+            rest = np.delete(full, at, axis=1)
+            model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+            full[hole, at] = model.fit(rest[~hole], holed[~hole, at]).predict(rest[hole])
+    return full
 
 
 def _column(world, holed: np.ndarray) -> np.ndarray:

@@ -73,6 +73,7 @@ class Reasoner:
         encoder: Map | None = None,
         prior: Prior | None = None,
         views: Iterable[Iterable[str]] | None = None,
+        view_rows: Iterable[int] | None = None,
     ) -> None:
         if not isinstance(world, World):
             raise NbrError(f"a reasoner needs a World first, not {type(world).__name__}")
@@ -85,7 +86,11 @@ class Reasoner:
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
         self.knowledge = Knowledge(world, rules, codec)
         self.known_prior = prior
-        self.views = None if views is None else seen_together.checked(world, views)
+        given = None if views is None else list(views)
+        self.views = None if given is None else seen_together.checked(world, given)
+        self.view_rows: tuple[int, ...] | None = None
+        if given is not None and self.views is not None and view_rows is not None:
+            self.view_rows = seen_together.counted(self.views, given, view_rows)
 
     @property
     def world(self) -> World:
@@ -213,7 +218,8 @@ class Reasoner:
         >>> print(Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)]).probability("x1", given="x0"))
         x1 | x0: 0.9091 (exact)
         """
-        return probability(self.density, question, given, views=self.views, budget=budget, seed=seed)
+        rows = self.view_rows
+        return probability(self.density, question, given, views=self.views, view_rows=rows, budget=budget, seed=seed)
 
     @property
     def density(self) -> Density:
@@ -268,7 +274,8 @@ class Reasoner:
         world = self.world | other.world
         prior = joint.combined(world, self._body, other._body)
         views = seen_together.combined(self.views, other.views)
-        return Reasoner(world, (*self.rules, *other.rules), prior=prior, views=views)
+        rows = None if self.view_rows is None or other.view_rows is None else (*self.view_rows, *other.view_rows)
+        return Reasoner(world, (*self.rules, *other.rules), prior=prior, views=views, view_rows=rows)
 
     @property
     def _body(self) -> joint.Body:
@@ -284,7 +291,11 @@ class Reasoner:
     def spec(self) -> tuple[registry.Spec, registry.Tensors]:
         """The model as plain data and tensors, for a file."""
         model, tensors = saved.write(self.knowledge, self.known_prior)
-        return (model if self.views is None else model | {"views": [list(view) for view in self.views]}), tensors
+        if self.views is not None:
+            model["views"] = [list(view) for view in self.views]
+        if self.view_rows is not None:
+            model["view_rows"] = list(self.view_rows)
+        return model, tensors
 
     @classmethod
     def from_spec(cls, model: Mapping[str, Any], parts: registry.Parts) -> Reasoner:
@@ -292,7 +303,7 @@ class Reasoner:
         if not isinstance(model.get("variables"), list):  # written by hand
             check_entries(model, IN_TOML)
         knowledge, prior = saved.read(model, parts)
-        found = cls(knowledge.world, prior=prior, views=model.get("views"))
+        found = cls(knowledge.world, prior=prior, views=model.get("views"), view_rows=model.get("view_rows"))
         found.knowledge = knowledge
         return found
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +13,13 @@ from scipy.optimize import linprog
 
 import nbr
 import rule_bases
+from nbr import priors
 from nbr.density import left_open as module
 from nbr.density import weighted
+from nbr.density.couplings import Couplings
 from nbr.density.left_open import reduced
 from nbr.density.likelihood import log_weights
+from nbr.density.resampling import spread
 from nbr.points.numbered import listing
 from nbr.priors import Independent
 
@@ -230,3 +235,45 @@ def test_a_number_on_one_side() -> None:
     high = share * min(given_z) + (1 - share) * min(1 / 3, 1 / 2)
     low = share * (sum(given_z) - 1)
     assert reasoner.probability("t>=6 & y").open == pytest.approx((low, high), abs=0.02)
+
+
+def test_the_error_is_that_of_other_tables() -> None:
+    """Against the spread over many pairs of tables drawn from one joint distribution."""
+    z, x, y = np.array([0.3, 0.7]), np.array([[0.2, 0.8], [0.6, 0.4]]), np.array([[0.9, 0.1], [0.35, 0.65]])
+    truth = np.stack([np.zeros((2, 2, 2)), np.zeros((2, 2, 2))])
+    truth[0][:, 1, 1], truth[1][:, 1, :] = 1.0, 1.0  # y=1 given x=1
+    couplings = Couplings(z[:, None] * x, z[:, None] * y, truth[0], truth[1])
+    draws = np.random.default_rng(0)
+    ends = []
+    for _ in range(300):
+        one, other = (draws.multinomial(300, side.ravel()).reshape(2, 2) for side in (couplings.left, couplings.right))
+        shared = (one.sum(axis=1) + other.sum(axis=1)) / 600
+        sides = [shared[:, None] * side / side.sum(axis=1, keepdims=True) for side in (one, other)]
+        ends.append(Couplings(sides[0], sides[1], truth[0], truth[1]).range())
+    wanted = 1.645 * np.std(ends, axis=0)  # the range is many errors wide
+    found = spread(couplings, 300, 300, np.random.default_rng(1), time.monotonic() + 60)
+    assert found == pytest.approx(tuple(wanted), rel=0.25)
+    assert spread(couplings, 300, 300, np.random.default_rng(1), time.monotonic() - 1) is None
+
+
+def test_fewer_rows_leave_a_larger_error(tmp_path: Path) -> None:
+    views = [["x0", "x1"], ["x1", "x2"]]
+    few, many = (
+        nbr.Reasoner(*_body(), views=views, view_rows=[rows, rows]).probability("x2", "x0") for rows in (100, 10_000)
+    )
+    assert few.open == many.open
+    assert few.open_error is not None
+    assert many.open_error is not None
+    assert max(few.open_error) > 5 * max(many.open_error) > 0
+    assert few.widened is not None
+    assert few.widened[0] <= few.open[0] <= few.open[1] <= few.widened[1]
+    saved = nbr.Reasoner(*_body(), prior=priors.uniform(_body()[0]), views=views, view_rows=[100, 100])
+    saved.save(tmp_path / "m.nbr")
+    assert nbr.load(tmp_path / "m.nbr").probability("x2", "x0").open_error == few.open_error
+    assert nbr.Reasoner(*_body(), views=views).probability("x2", "x0").open_error is None
+    with pytest.raises(nbr.NbrError, match="view_rows"):
+        nbr.Reasoner(*_body(), views=views, view_rows=[3])
+
+
+def _body() -> tuple[nbr.World, list[nbr.Rule]]:
+    return nbr.World.bits(3), [nbr.Clause("x0 -> x1", 0.8), nbr.Clause("x1 -> x2", 0.7)]

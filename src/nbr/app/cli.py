@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import nbr
-from nbr.app import checking, distilling, filling
+from nbr.app import checking, comparing, distilling, filling
 from nbr.app.options import Json, Model
 from nbr.app.serving import command
 
@@ -86,6 +86,7 @@ app.command()(checking.check)
 app.command()(distilling.distil)
 app.command()(filling.predict)
 app.command()(filling.impute)
+app.command()(comparing.compare)
 app.command()(command.serve)
 
 
@@ -137,6 +138,7 @@ def fit(
     na: Annotated[list[str] | None, typer.Option(help="A text that means that nothing was observed.")] = None,
     sep: Annotated[str | None, typer.Option(help="What separates the columns of a CSV file.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps at the most.")] = None,
+    report: Annotated[Path | None, typer.Option(help="An HTML page on what was learned.")] = None,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -144,8 +146,8 @@ def fit(
     from nbr.app import learn
 
     reading = learn.Reading(column or [], drop or [], na or [], sep)
-    report = learn.fit(table, output, valid, rules, prior, steps, seed, reading, rules_from)
-    typer.echo(json.dumps(report) if as_json else learn.shown(report))
+    told = learn.fit(table, output, valid, rules, prior, steps, seed, reading, rules_from, report)
+    typer.echo(json.dumps(told) if as_json else learn.shown(told))
 
 
 @app.command()

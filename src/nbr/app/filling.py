@@ -79,7 +79,8 @@ def _model(paths: list[Path], seed: int) -> tuple[Reasoner, Path]:
     data = tables.read(paths[0])
     for note in data.notes:
         print(note, file=sys.stderr)
-    return Reasoner(data.world, prior=priors.trees(data, seed=seed), views=data.views()), paths[0]
+    prior, rows = priors.trees(data, seed=seed), data.view_rows()
+    return Reasoner(data.world, prior=prior, views=data.views(), view_rows=rows), paths[0]
 
 
 def _written(frame: pd.DataFrame, output: Path | None, as_json: bool) -> str:

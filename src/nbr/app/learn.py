@@ -16,6 +16,7 @@ from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
 from nbr.learning.fitting import fit_report
+from nbr.paper import plots
 from nbr.reasoner import Reasoner
 from nbr.storage.atomic import write
 from nbr.storage.locks import hold
@@ -57,6 +58,7 @@ def fit(
     seed: int,
     reading: Reading,
     rules_from: Path | None = None,
+    page: Path | None = None,
 ) -> Report:
     if output.suffix.lower() != ".nbr":
         raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
@@ -64,7 +66,7 @@ def fit(
     with hold(output):
         data = reading.read(paths, None if written is None else written.world)
         chosen_by = None if valid is None else reading.again(valid, data)
-        return _fit(data, output, chosen_by, rules, prior, steps, seed, written)
+        return _fit(data, output, chosen_by, rules, prior, steps, seed, written, page)
 
 
 def _fit(
@@ -76,7 +78,10 @@ def _fit(
     steps: int | None,
     seed: int,
     written: Reasoner | None,
+    page: Path | None,
 ) -> Report:
+    if page is not None:
+        plots.ready()
     variables = {name: variable.spec for name, variable in data.world.variables.items()}
     _say(f"{len(data):,} rows of {len(variables)} columns: {_kinds(variables)}")
     for note in data.notes:
@@ -102,6 +107,10 @@ def _fit(
         _say(f"stopped; the same command goes on from {folder}")
         raise
     fitted.reasoner.save(output)
+    if page is not None:
+        from nbr.app import fit_page
+
+        write(page, fit_page.write(fitted, valid, seed).encode())
     held = fitted.held_out
     return {
         "output": str(output),

@@ -83,6 +83,9 @@ def probability(found: Probability | str) -> list[str]:
     elif found.open is not None:
         why = found.note or "what columns never seen together leave open"
         lines.append(f"  open         {found.open[0]:.4f} to {found.open[1]:.4f}   {why}")
+        if found.widened is not None and found.open_error is not None:
+            low, high = found.widened
+            lines.append(f"               {low:.4f} to {high:.4f}   with the sampling error of either end (95%)")
     return lines
 
 

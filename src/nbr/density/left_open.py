@@ -18,6 +18,7 @@ from torch import Tensor
 
 from nbr.density.classes import Classes, crossed, number_of
 from nbr.density.couplings import Couplings, Joint
+from nbr.density.resampling import spread
 from nbr.density.shared import Sampled, sampled
 from nbr.density.stacked import Density
 from nbr.density.weighted import listed
@@ -36,6 +37,7 @@ class Open:
 
     range: Range | None
     note: str = ""
+    error: Range | None = None  # of either end, over tables of as many rows
 
 
 def left_open(
@@ -46,15 +48,17 @@ def left_open(
     value: float,
     deadline: float,
     generator: torch.Generator,
+    view_rows: Sequence[int] | None = None,
 ) -> Open:
-    """The range around the value of the model."""
+    """The range around the value of the model; with the number of rows behind each view, also its error."""
     if not views:
         return Open(None)
     reads = question.names() | (frozenset() if condition is None else condition.names())
     sets = reduced(views, reads)
     if any(reads <= each for each in sets):
         return Open((value, value))
-    asked = _Asked(density, question, condition, reads, generator, deadline)
+    rows = None if view_rows is None else dict(zip(map(frozenset, views), view_rows, strict=True))
+    asked = _Asked(density, question, condition, reads, generator, deadline, rows)
     try:
         found = asked.range(sets)
     except ModuleNotFoundError as error:
@@ -62,7 +66,7 @@ def left_open(
     if found.range is None:
         return found
     low, high = found.range
-    return Open((max(0.0, min(low, value)), min(1.0, max(high, value))), found.note)
+    return Open((max(0.0, min(low, value)), min(1.0, max(high, value))), found.note, found.error)
 
 
 def reduced(views: Sequence[Sequence[str]], reads: frozenset[str]) -> list[frozenset[str]]:
@@ -90,6 +94,7 @@ class _Asked:
     reads: frozenset[str]
     generator: torch.Generator
     deadline: float
+    rows: dict[frozenset[str], int] | None = None
 
     def range(self, sets: list[frozenset[str]]) -> Open:
         if len(sets) == 2 and self.reads <= sets[0] | sets[1]:
@@ -149,7 +154,15 @@ class _Asked:
         masses = [_summed(mass, lump) for mass, lump in zip(masses, order, strict=True)]
         keep = [np.unique(lump, return_index=True)[1] for lump in order]
         yes, held = (part[:, keep[0]][:, :, keep[1]] for part in (yes, held))
-        return Open(Couplings(masses[0], masses[1], yes, held).range(), note)
+        couplings = Couplings(masses[0], masses[1], yes, held)
+        return Open(couplings.range(), note, self._error(couplings, one, other))
+
+    def _error(self, couplings: Couplings, one: frozenset[str], other: frozenset[str]) -> Range | None:
+        if self.rows is None:
+            return None
+        rows = [max((n for view, n in self.rows.items() if side <= view), default=1) for side in (one, other)]
+        seed = int(torch.randint(1 << 31, (1,), generator=self.generator))
+        return spread(couplings, rows[0], rows[1], np.random.default_rng(seed), self.deadline)
 
     def joint(self, names: list[str], sets: list[frozenset[str]]) -> Open | None:
         """A linear program over all cells; None if there are too many."""

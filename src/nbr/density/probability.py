@@ -30,6 +30,8 @@ class Probability:
 
     `error` is half the width of a 95% interval, 0 where the value is exact. `open` is the range over all
     distributions that agree with the model wherever columns were seen together; None where nothing is known of that.
+    `open_error` is how much to widen either end for tables of as many rows, so that 95 of 100 ranges hold the
+    probability; None where that is not known.
     """
 
     question: str
@@ -40,6 +42,14 @@ class Probability:
     open: tuple[float, float] | None
     method: str
     note: str = ""
+    open_error: tuple[float, float] | None = None
+
+    @property
+    def widened(self) -> tuple[float, float] | None:
+        """What stays open, with the sampling error of either end, if that is known."""
+        if self.open is None or self.open_error is None:
+            return self.open
+        return max(0.0, self.open[0] - self.open_error[0]), min(1.0, self.open[1] + self.open_error[1])
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -47,6 +57,7 @@ class Probability:
             "error": self.error,
             "exact": self.exact,
             "open": None if self.open is None else list(self.open),
+            "open_error": None if self.open_error is None else list(self.open_error),
             "method": self.method,
             "note": self.note,
         }
@@ -64,6 +75,7 @@ def probability(
     given: Words | None,
     *,
     views: Sequence[View] | None = None,
+    view_rows: Sequence[int] | None = None,
     budget: float = 10.0,
     seed: int = 0,
 ) -> Probability:
@@ -78,7 +90,7 @@ def probability(
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         found = _value(density, asked, condition, start, ASKED * budget if views else budget, generator)
-        left = left_open(density, views or (), asked, condition, found.value, start + budget, generator)
+        left = left_open(density, views or (), asked, condition, found.value, start + budget, generator, view_rows)
     return Probability(
         question=str(question),
         given=None if given is None else str(given),
@@ -88,6 +100,7 @@ def probability(
         open=left.range,
         method=found.method,
         note=left.note,
+        open_error=left.error,
     )
 
 

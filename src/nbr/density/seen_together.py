@@ -26,6 +26,15 @@ def checked(world: World, views: Iterable[Iterable[str]]) -> Views:
     return tuple(tuple(name for name in world.names if name in each) for each in largest)
 
 
+def counted(views: Views, given: Iterable[Iterable[str]], rows: Iterable[int]) -> tuple[int, ...]:
+    """How many rows showed each view, as told for the sets from which these were left."""
+    sets, numbers = [frozenset(view) for view in given], list(rows)
+    if len(sets) != len(numbers) or not all(isinstance(number, int) and number > 0 for number in numbers):
+        raise NbrError("view_rows= has a number of rows above 0 for each of views=")
+    told = dict(zip(sets, numbers, strict=True))
+    return tuple(told[frozenset(view)] for view in views)
+
+
 def combined(one: Views | None, other: Views | None) -> Views | None:
     """What two models saw together; not known if one does not say."""
     return None if one is None or other is None else (*one, *other)

@@ -136,7 +136,7 @@ def fit_report(
             shutil.rmtree(folder, ignore_errors=True)
     best = end.delivered
     learned = [] if end.words == ALONE else best.bank.export()
-    reasoner = Reasoner(data.world, learned, prior=maker.prior, views=data.views())
+    reasoner = Reasoner(data.world, learned, prior=maker.prior, views=data.views(), view_rows=data.view_rows())
     train = best.objective.mean(best.bank, "train")
     return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, _measured(end), end.words, why)
 

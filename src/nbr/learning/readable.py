@@ -34,7 +34,7 @@ def fit_clauses(
     """Clauses and beliefs by `nbr.learning.clauses`, measured on rows that nothing was learned from."""
     known, why = _prior(data, rows, prior, written, seed)
     found = grow(known, rows, _clauses(written), learn, seed, watch)
-    reasoner = Reasoner(data.world, found.rules, prior=known, views=data.views())
+    reasoner = Reasoner(data.world, found.rules, prior=known, views=data.views(), view_rows=data.view_rows())
     part, learned = (rows.valid, rows.train) if rows.test is None else (rows.test, rows.trainable)
     scored = score(reasoner.knowledge, known, part, seed)
     error = (float(scored.log_prob.std(correction=0)) ** 2 / max(len(part) - 1, 1) + scored.error**2) ** 0.5

@@ -55,6 +55,12 @@ class Table:
         sets = [sorted(view) for view in found] + [[column] for column in sorted(alone)]
         return [tuple(self.world.names[column] for column in view) for view in sorted(sets)]
 
+    def view_rows(self) -> list[int]:
+        """How many rows show each of `views`, in the same order."""
+        shown = ~self.codes.isnan()
+        columns = [[self.world.column(name) for name in view] for view in self.views()]
+        return [max(1, int(shown[:, each].all(dim=1).sum())) for each in columns]
+
     def part(self, rows: Tensor) -> Table:
         return Table(self.world, self.codes[rows], self.notes)
 

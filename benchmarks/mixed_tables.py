@@ -1,0 +1,140 @@
+"""Real tables of mixed columns, with no flag: does `fit` take them, in what time, and how likely are held-out rows?
+
+Every model scores the probability of the recorded cell: its value plus or minus half the smallest step of its column.
+Beside `fit` stand independent columns, a Gaussian mixture (labels independent of it; 1 to 8 normal curves by BIC) and
+one Chow-Liu tree. Tables are those of scikit-learn, and of statsmodels and palmerpenguins where these are installed.
+
+    python benchmarks/mixed_tables.py [--samples] [NAME ...]
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn import datasets
+from sklearn.mixture import GaussianMixture
+
+import nbr
+from nbr import priors, tables
+from nbr.tables import Table
+from nbr.world import Real
+
+STATSMODELS = ("fair", "anes96", "modechoice", "spector", "star98", "randhie", "heart", "longley")
+MOST_ROWS = 5000
+NORMALS = range(1, 9)
+
+
+def frames() -> Iterator[tuple[str, pd.DataFrame]]:
+    """A name and a table, one after the other."""
+    for name in ("iris", "wine", "breast_cancer", "diabetes", "linnerud"):
+        loaded = getattr(datasets, f"load_{name}")(as_frame=True)
+        frame = loaded.frame
+        if name in ("iris", "wine", "breast_cancer"):
+            frame = frame.assign(target=np.asarray(loaded.target_names)[loaded.target])
+        yield name, frame
+    try:
+        yield "penguins", importlib.import_module("palmerpenguins").load_penguins()
+    except ImportError:
+        print("palmerpenguins is not installed", file=sys.stderr)
+    for name in STATSMODELS:
+        try:
+            yield name, importlib.import_module(f"statsmodels.datasets.{name}").load_pandas().data
+        except ImportError:
+            print("statsmodels is not installed", file=sys.stderr)
+            return
+
+
+def steps(table: Table) -> torch.Tensor:
+    """log of the smallest step of each column of numbers that are not scored as probabilities already; else 0."""
+    found = []
+    for at, variable in enumerate(table.world.variables.values()):
+        values = np.unique(table.codes[:, at][~table.codes[:, at].isnan()].numpy())
+        free = isinstance(variable, Real) and not variable.step and len(values) > 1
+        found.append(math.log(np.diff(values).min()) if free else 0.0)
+    return torch.tensor(found, dtype=torch.float64)
+
+
+def run(name: str, frame: pd.DataFrame, seed: int = 0) -> dict[str, object]:
+    frame = frame.sample(min(len(frame), MOST_ROWS), random_state=seed).reset_index(drop=True)
+    first = np.random.default_rng(seed).random(len(frame)) < 0.7
+    start = time.perf_counter()
+    model = nbr.fit(frame[first], seed=seed)
+    seconds = time.perf_counter() - start
+    world = model.world
+    whole, train, test = (tables.read(part, world) for part in (frame, frame[first], frame[~first]))
+    size = (torch.where(test.codes.isnan(), 0.0, steps(whole))).sum(dim=1)
+    scores = {
+        "nbr": model.log_prob(test) + size,
+        "independent": priors.marginals(train).log_prob(test.codes) + size,
+        "tree": priors.trees(train, 1, seed=seed).log_prob(test.codes) + size,
+        "mixture": _normals(train, test, whole, seed),
+    }
+    figures = {key: round(float(value.mean()), 3) for key, value in scores.items()}
+    best = max(value for key, value in figures.items() if key != "nbr")
+    return {"table": name, "rows": len(frame), "columns": len(world), "seconds": round(seconds, 1), **figures} | {
+        "nbr_above_best_by": round(figures["nbr"] - best, 3),
+        "error": round(float((scores["nbr"] - scores["tree"]).std()) / len(test) ** 0.5, 3),
+    }
+
+
+def _normals(train: Table, test: Table, whole: Table, seed: int) -> torch.Tensor:
+    """Numbers by normal curves, holes filled with the mean; labels as often as they are."""
+    real = [isinstance(variable, Real) for variable in train.world.variables.values()]
+    labels = priors.marginals(train)
+    rest = test.codes.clone()
+    rest[:, real] = torch.nan
+    total = labels.log_prob(rest)
+    if not any(real):
+        return total
+    mean, spread = np.nanmean(train.codes[:, real], axis=0), np.nanstd(train.codes[:, real], axis=0)
+    parts = [
+        np.where(np.isnan(each), mean, each) for each in (train.codes[:, real].numpy(), test.codes[:, real].numpy())
+    ]
+    scaled = [(part - mean) / np.where(spread > 0, spread, 1.0) for part in parts]
+    fits = [
+        GaussianMixture(n, random_state=seed, reg_covar=1e-4).fit(scaled[0]) for n in NORMALS if n < len(scaled[0]) / 4
+    ]
+    best = min(fits, key=lambda each: each.bic(scaled[0]))
+    size = 0.0
+    for at, is_real in enumerate(real):
+        if is_real:
+            values = np.unique(whole.codes[:, at][~whole.codes[:, at].isnan()].numpy())
+            size += math.log(np.diff(values).min()) if len(values) > 1 else 0.0
+    size -= float(np.log(np.where(spread > 0, spread, 1.0)).sum())
+    return total + torch.from_numpy(best.score_samples(scaled[1])) + size
+
+
+def samples(name: str, frame: pd.DataFrame, seed: int = 0) -> dict[str, object]:
+    """Quantiles of samples beside the data's, over its range from the 5th to the 95th of 100; and correlations."""
+    model = nbr.fit(frame, seed=seed)
+    drawn = tables.read(model.sample(20_000, seed=seed), model.world).codes.numpy()
+    codes = tables.read(frame, model.world).codes.numpy()
+    shares = [0.05, *np.arange(0.1, 0.95, 0.1), 0.95]
+    wanted, found = np.nanquantile(codes, shares, axis=0), np.quantile(drawn, shares, axis=0)
+    span = np.maximum(wanted[-1] - wanted[0], 1e-12)
+    complete = codes[~np.isnan(codes).any(axis=1)]
+    gap = np.abs(np.corrcoef(complete.T) - np.corrcoef(drawn.T))[np.triu_indices(codes.shape[1], 1)]
+    real = [isinstance(variable, Real) for variable in model.world.variables.values()]
+    return {
+        "table": name,
+        "worst_quantile": round(float((np.abs(wanted - found) / span)[:, real].max()), 3),
+        "correlations_off_by": round(float(gap.mean()), 3),
+        "pairs_within_0.1": round(float((gap < 0.1).mean()), 3),
+    }
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # normal curves that do not converge
+    wanted = [word for word in sys.argv[1:] if word != "--samples"]
+    ask = samples if "--samples" in sys.argv else run
+    for name, frame in frames():
+        if not wanted or name in wanted:
+            print(", ".join(f"{key} {value}" for key, value in ask(name, frame).items()), flush=True)
