@@ -26,14 +26,14 @@ SUITES = {"engines": engines.run, "evidence": evidence_peers.run, "learning": le
 RESULTS = Path(__file__).with_name("results.json")
 
 
-def main(names: list[str], data: Path | None) -> int:
+def main(names: list[str], data: list[Path]) -> int:
     torch.set_num_threads(1)
     results = json.loads(RESULTS.read_text())["suites"] if RESULTS.exists() else {}
     suites = dict(SUITES)
-    if data is not None:
+    if data:
         import density
 
-        suites["density"] = lambda: density.run(data)
+        suites["density"] = lambda: [row for folder in data for row in density.run(folder)]
     for name in names or suites:
         print(f"\n{name}", flush=True)
         results[name] = suites[name]()
@@ -57,6 +57,8 @@ def _line(row: dict) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suites", nargs="*")
-    parser.add_argument("--data", type=Path, help="a folder with train.csv, valid.csv and test.csv")
+    parser.add_argument(
+        "--data", type=Path, nargs="+", default=[], help="folders with train.csv, valid.csv and test.csv each"
+    )
     chosen = parser.parse_args()
     sys.exit(main(chosen.suites, chosen.data))

@@ -33,7 +33,7 @@ class Settings:
 
 
 EXACT = Settings()
-DRAWN = Settings(steps=3000, decay=0.1, every=100)  # noise keeps weights in check; a look is dear
+DRAWN = Settings(steps=3000, decay=0.1, every=50)  # noise keeps weights in check, and a look is dear
 
 
 class BankTraining:
