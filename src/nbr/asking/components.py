@@ -61,15 +61,21 @@ def components(knowledge: Knowledge, proposition: Set, condition: Set | None) ->
         found.setdefault(groups.of(_names(condition)) or asked, ([], []))
     if len(found) == 1:
         return [whole]
-    return [_component(whole, groups, group, asked, *parts) for group, parts in found.items()]
+    members = groups.members()
+    return [_component(whole, groups, members.get(group, []), group, asked, *parts) for group, parts in found.items()]
 
 
 def _component(
-    whole: Component, groups: _Groups, group: str, asked: str, rules: list[int], conditions: list[Expression]
+    whole: Component,
+    groups: _Groups,
+    names: list[str],
+    group: str,
+    asked: str,
+    rules: list[int],
+    conditions: list[Expression],
 ) -> Component:
     knowledge = whole.knowledge
-    names = [name for name in knowledge.world.names if groups.of([name]) == group] or list(knowledge.world.names[:1])
-    world = World({name: knowledge.world.variables[name] for name in names})
+    world = World({name: knowledge.world.variables[name] for name in names or knowledge.world.names[:1]})
     condition: Set | None = conjunction(conditions)
     if isinstance(whole.condition, Rule) and groups.of(_names(whole.condition)) == group:
         condition = whole.condition.bind(world)
@@ -113,6 +119,13 @@ class _Groups:
         first, *others = [*names] or [""]
         for name in others:
             self.above[self.find(name)] = self.find(first)
+
+    def members(self) -> dict[str, list[str]]:
+        """The names of each group, in the order of the world."""
+        found: dict[str, list[str]] = {}
+        for name in self.above:
+            found.setdefault(self.find(name), []).append(name)
+        return found
 
     def of(self, names: Iterable[str]) -> str | None:
         return next((self.find(name) for name in names), None)

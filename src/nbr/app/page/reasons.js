@@ -1,0 +1,188 @@
+// The answer to a question, and why: rules, what would be without each, points, what to observe next.
+
+import { bar, gauge, interval, legend, make, two } from "./common.js";
+
+const SHOWN = 12;
+
+export class Reasons {
+  constructor(model, state, switched, point) {
+    this.model = model;
+    this.state = state;
+    this.switched = switched;
+    this.point = point;
+    this.all = false;
+    this.bar = bar("large");
+    this.numbers = make("p", { class: "numbers", role: "status", id: "answer" });
+    this.notes = make("p", { class: "quiet" });
+    this.gauge = gauge();
+    this.answer = make("div", { class: "answer", hidden: true }, this.bar, legend(model.prior), this.numbers, this.notes);
+    this.words = make("p", { class: "words" });
+    this.rules = make("ul", { class: "rules" });
+    this.rest = make("div", { class: "rest" });
+    this.element = make(
+      "section",
+      { class: "panel why", "aria-label": "Why" },
+      make("h2", {}, "Rules"),
+      this.words,
+      this.rules,
+      this.rest,
+    );
+    this.forget();
+  }
+
+  show(answer) {
+    this.answer.hidden = false;
+    if (answer.values) return this.ranked(answer);
+    this.bar.hidden = false;
+    this.bar.show(answer, answer.question);
+    const often = answer.probability;
+    this.numbers.replaceChildren(
+      pair("belief", answer.bounds.belief),
+      pair("plausibility", answer.bounds.plausibility),
+      make("span", {}, "not known ", make("b", {}, two(answer.plausibility - answer.belief))),
+      often ? make("span", {}, "probability ", make("b", {}, two(often.value)), often.exact ? "" : ` ± ${two(often.error)}`) : "",
+      often?.open ? make("span", {}, "open ", make("b", {}, `${two(often.open[0])} to ${two(often.open[1])}`)) : "",
+    );
+    const how = answer.exact ? "exact" : `not exact: ${answer.bounds.kind} bounds`;
+    this.notes.textContent = [how, ...answer.notes].join("; ");
+  }
+
+  ranked(answer) {
+    this.bar.hidden = true;
+    this.notes.textContent = "";
+    this.numbers.replaceChildren(
+      ...answer.values.slice(0, SHOWN).map((each) => {
+        const drawn = bar();
+        drawn.show(each, each.value);
+        return make("span", { class: "interval" }, make("span", { class: "label" }, each.value), drawn, make("span", { class: "number" }, interval(each)));
+      }),
+    );
+  }
+
+  forget() {
+    this.answer.hidden = true;
+    this.found = null;
+    this.draw();
+  }
+
+  explain(found) {
+    this.found = found;
+    this.draw();
+  }
+
+  draw() {
+    const found = this.found;
+    this.words.textContent = found ? found.words : "";
+    this.words.hidden = !found;
+    let rules = this.model.rules.map((rule, place) => ({ ...rule, without: found ? found.rules[place].without : null }));
+    if (found) {
+      for (const rule of rules) rule.change = change(found.answer, rule.without);
+      rules.sort((a, b) => b.change - a.change || a.rule - b.rule);
+    }
+    const off = rules.filter((rule) => this.state.off.has(rule.rule));
+    if (!this.all && rules.length > SHOWN) {
+      const counted = found ? rules.filter((rule) => rule.change > 1e-9) : rules;
+      rules = [...new Set([...counted.slice(0, SHOWN), ...off])];
+    }
+    const more = this.model.rules.length - rules.length;
+    const items = rules.map((rule) => this.rule(rule));
+    if (more > 0) {
+      const press = () => {
+        this.all = true;
+        this.draw();
+      };
+      items.push(make("li", {}, make("button", { type: "button", onclick: press }, `${more} more rules`)));
+    }
+    const focused = document.activeElement?.id;
+    this.rules.replaceChildren(...items);
+    if (focused?.startsWith("rule-")) document.getElementById(focused)?.focus();
+    this.rest.replaceChildren(...(found ? this.more(found) : []));
+  }
+
+  rule(rule) {
+    const on = !this.state.off.has(rule.rule);
+    const press = () => {
+      if (on) this.state.off.add(rule.rule);
+      else this.state.off.delete(rule.rule);
+      this.state.write();
+      this.switched();
+    };
+    const button = make(
+      "button",
+      {
+        id: `rule-${rule.rule}`,
+        type: "button",
+        class: "switch",
+        role: "switch",
+        "aria-checked": String(on),
+        "aria-label": `Rule ${rule.rule}`,
+        title: on ? "Switch it off" : "Switch it on",
+        onclick: press,
+      },
+      make("span", { class: "knob" }),
+    );
+    const says = make("span", { class: "says" }, make("b", {}, `${rule.rule}`), " ", rule.name ? `${rule.name}: ` : "", make("code", {}, rule.says));
+    const belief = make("span", { class: "quiet" }, `believed ${two(rule.belief)}`);
+    const parts = [button, says, belief];
+    if (on && rule.without && rule.change > 1e-9) {
+      const drawn = bar();
+      drawn.show(rule.without, `without rule ${rule.rule}`);
+      parts.push(make("span", { class: "interval without" }, make("span", { class: "label" }, "without it"), drawn, make("span", { class: "number" }, interval(rule.without))));
+    } else if (on && rule.without) {
+      const quarrel = Math.abs(rule.without.conflict - this.found.answer.conflict) > 1e-9;
+      const words = quarrel ? `without it a conflict of ${two(rule.without.conflict)}` : "changes nothing here";
+      parts.push(make("span", { class: "quiet without" }, words));
+    }
+    return make("li", { class: on ? "rule" : "rule off" }, ...parts);
+  }
+
+  more(found) {
+    const parts = [];
+    const sets = (title, several, complete) => {
+      if (!several.length) return;
+      const items = several.slice(0, 5).map((each) => make("li", {}, listed(each)));
+      parts.push(make("h3", {}, title + (complete ? "" : " (there may be more)")), make("ul", {}, ...items));
+    };
+    sets("Rules that together entail it", found.supports, found.supports_complete);
+    sets(found.answer.given ? "Rules that cannot all hold then" : "Rules that cannot all hold", found.conflicts, found.conflicts_complete);
+    if (found.next.length) {
+      const gap = found.answer.plausibility - found.answer.belief;
+      const useful = found.next.filter((each) => each.gap < gap - 1e-9).slice(0, 5);
+      if (useful.length) {
+        parts.push(make("h3", {}, "What to observe next"));
+        const items = useful.map((each) => {
+          const go = make("button", { type: "button", onclick: () => this.point(each.variable) }, each.variable);
+          return make("li", {}, go, ` the gap of ${two(gap)} would be ${two(each.gap)} on average`);
+        });
+        parts.push(make("ul", { class: "next" }, ...items));
+      }
+    }
+    const world = (title, values, breaks) => {
+      if (!values) return;
+      const broken = breaks.length ? `breaks ${listed(breaks)}` : "breaks no rule";
+      const chips = Object.entries(values).map(([name, value]) => make("span", { class: "chip" }, `${name}=${value}`));
+      const details = make("details", {}, make("summary", {}, `${title} (${broken})`), make("p", { class: "chips" }, ...chips));
+      details.open = chips.length <= 16;
+      parts.push(details);
+    };
+    world("Possible, for example", found.witness, found.witness_breaks);
+    world("Against, for example", found.counter, found.counter_breaks);
+    return parts;
+  }
+}
+
+function pair(name, [low, high]) {
+  const value = low === high ? two(low) : `${two(low)} to ${two(high)}`;
+  return make("span", { class: name }, `${name} `, make("b", {}, value));
+}
+
+function change(answer, without) {
+  return Math.max(Math.abs(answer.belief - without.belief), Math.abs(answer.plausibility - without.plausibility));
+}
+
+function listed(rules) {
+  if (!rules.length) return "no rule: the condition alone";
+  const words = rules.map(String);
+  const last = words.pop();
+  return words.length ? `rules ${words.join(", ")} and ${last}` : `rule ${last}`;
+}

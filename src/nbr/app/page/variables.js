@@ -1,0 +1,261 @@
+// The list of variables: set them, and see the interval of every one that is not set.
+
+import { bar, call, debounced, interval, make } from "./common.js";
+
+const FIRST = 8; // questions in the first request; twice as many in the next as long as that is quick
+const MOST = 128;
+const QUICK = 300; // milliseconds
+const SLOW = 1500;
+const EACH = 0.3; // seconds of thinking for a question
+const LABELS = 8; // of a choice that are shown at first
+const MANY = 24; // variables from which on they are grouped
+
+export class Variables {
+  constructor(model, state, changed, asked) {
+    this.model = model;
+    this.state = state;
+    this.changed = changed;
+    this.asked = asked;
+    this.rows = model.variables.map((variable) => this.row(variable));
+    this.before = new Map(); // the interval of each question when nothing is set
+    this.search = make("input", { type: "search", placeholder: "Find a variable", "aria-label": "Find a variable" });
+    this.only = make("input", { type: "checkbox" });
+    const filter = debounced(80, () => this.filter());
+    this.search.addEventListener("input", filter);
+    this.only.addEventListener("change", () => this.filter());
+    const clear = make("button", { type: "button", onclick: () => this.clear() }, "Unset all");
+    this.count = make("p", { class: "quiet", role: "status" });
+    this.list = make("ul", { class: "variables" });
+    const tools = model.variables.length > 6 ? [this.search] : [];
+    this.element = make(
+      "section",
+      { class: "panel set-here", "aria-label": "Variables" },
+      make("h2", {}, "What is the case"),
+      make(
+        "div",
+        { class: "line tools" },
+        ...tools,
+        make("label", { class: "check" }, this.only, "only what changed"),
+        clear,
+      ),
+      this.count,
+      this.list,
+    );
+    this.arrange();
+  }
+
+  arrange() {
+    const groups = Map.groupBy ? Map.groupBy(this.rows, (row) => head(row.variable.name)) : new Map([["", this.rows]]);
+    const grouped = this.rows.length >= MANY && groups.size > 1 && groups.size < this.rows.length / 2;
+    this.groups = [];
+    for (const [name, rows] of grouped ? groups : [["", this.rows]]) {
+      const title = grouped ? make("li", { class: "group" }, make("h3", {}, `${name} (${rows.length})`)) : null;
+      if (title) this.groups.push({ title, rows });
+      this.list.append(...(title ? [title] : []), ...rows.map((row) => row.element));
+    }
+  }
+
+  row(variable) {
+    const row = { variable, bars: [] };
+    const name = make(
+      "button",
+      { type: "button", class: "name", title: `Ask about ${variable.name}`, onclick: () => this.asked(variable) },
+      variable.name,
+    );
+    row.control = { bit, choice, real }[variable.kind](variable, (value) => this.put(variable, value));
+    row.body = make("div", { class: "bars" });
+    row.element = make("li", { class: "variable" }, name, row.control, row.body);
+    row.element.dataset.name = variable.name;
+    this.fill(row, variable.kind === "choice" ? Math.min(LABELS, variable.values.length) : 1);
+    return row;
+  }
+
+  // The questions of a row, each with its bar.
+  fill(row, count) {
+    const { variable } = row;
+    row.bars = [];
+    row.body.replaceChildren();
+    const add = (label, question) => {
+      const line = { name: variable.name, question, bar: bar(), number: make("span", { class: "number" }, "…") };
+      row.bars.push(line);
+      row.body.append(make("div", { class: "interval" }, ...(label ? [label] : []), line.bar, line.number));
+      return line;
+    };
+    if (variable.kind === "bit") add(null, variable.written);
+    if (variable.kind === "choice") {
+      for (const each of variable.values.slice(0, count)) {
+        add(make("span", { class: "label", title: each.value }, each.value), `${variable.written}=${each.written}`);
+      }
+      const left = variable.values.length - count;
+      if (left > 0) {
+        const more = () => {
+          this.fill(row, variable.values.length);
+          this.changed();
+        };
+        row.body.append(make("button", { type: "button", onclick: more }, `${left} more`));
+      }
+    }
+    if (variable.kind === "real") {
+      const field = make("input", {
+        class: "threshold",
+        value: variable.middle,
+        "aria-label": `${variable.name} at least`,
+        title: `from ${variable.from} to ${variable.to}`,
+      });
+      const line = add(make("label", { class: "label" }, "≥ ", field), `${variable.written}>=${variable.middle}`);
+      field.addEventListener("change", () => {
+        line.question = `${variable.written}>=${field.value.trim() || variable.middle}`;
+        this.changed();
+      });
+    }
+  }
+
+  put(variable, value) {
+    if (value === null || value === "") this.state.set.delete(variable.name);
+    else this.state.set.set(variable.name, value);
+    this.state.write();
+    this.changed();
+  }
+
+  clear() {
+    this.state.set.clear();
+    this.state.write();
+    this.changed();
+  }
+
+  // Shows what is set at once; the intervals follow, some at a time.
+  async refresh(signal, conflict) {
+    this.list.setAttribute("aria-busy", "true");
+    try {
+      await this.look(signal, conflict);
+    } finally {
+      if (!signal.aborted) this.list.removeAttribute("aria-busy");
+    }
+  }
+
+  async look(signal, conflict) {
+    for (const row of this.rows) {
+      const value = this.state.set.get(row.variable.name) ?? null;
+      row.control.show(value);
+      row.element.classList.toggle("set", value !== null);
+      row.body.hidden = value !== null;
+    }
+    const lines = this.rows.filter((row) => !this.state.set.has(row.variable.name)).flatMap((row) => row.bars);
+    const nothing = this.state.given === null && this.state.off.size === 0;
+    await this.some(this.nearest(lines), { ...this.state.about, probability: this.model.prior }, signal, (line, answer) => {
+      line.answer = answer;
+      line.bar.show(answer, line.question);
+      line.number.textContent = interval(answer);
+      if (nothing) this.before.set(line.question, answer);
+      conflict(answer.conflict);
+    });
+    this.filter();
+    if (!nothing) await this.compare(lines, signal);
+  }
+
+  // What the intervals were before anything was set; asked once for each question.
+  async compare(lines, signal) {
+    const missing = lines.filter((line) => !this.before.has(line.question));
+    await this.some(missing, {}, signal, (line, answer) => this.before.set(line.question, answer));
+    this.filter();
+  }
+
+  // Asks a few lines at a time: small models in one or two requests, large ones so that something is always coming.
+  async some(lines, about, signal, told) {
+    let size = FIRST;
+    for (let start = 0; start < lines.length; ) {
+      const part = lines.slice(start, start + size);
+      const from = performance.now();
+      const body = { questions: part.map((line) => line.question), ...about, budget: EACH * part.length };
+      const { answers } = await call("ask-many", body, signal);
+      part.forEach((line, place) => told(line, answers[place]));
+      start += part.length;
+      const took = performance.now() - from;
+      if (took < QUICK) size = Math.min(2 * size, MOST);
+      if (took > SLOW) size = Math.max(2, size >> 1);
+    }
+  }
+
+  // What shares a rule with a variable that is set comes first.
+  nearest(lines) {
+    const near = new Set();
+    for (const rule of this.model.rules) {
+      if (rule.inputs.some((name) => this.state.set.has(name))) rule.inputs.forEach((name) => near.add(name));
+    }
+    return [...lines].sort((a, b) => near.has(b.name) - near.has(a.name));
+  }
+
+  filter() {
+    const wanted = this.search.value.trim().toLowerCase();
+    let shown = 0;
+    for (const row of this.rows) {
+      const moved = row.bars.some((line) => differs(line.answer, this.before.get(line.question)));
+      const set = this.state.set.has(row.variable.name);
+      row.element.classList.toggle("moved", moved && !set);
+      const fits = row.variable.name.toLowerCase().includes(wanted);
+      row.element.hidden = !fits || (this.only.checked && !moved && !set);
+      shown += row.element.hidden ? 0 : 1;
+    }
+    for (const group of this.groups) group.title.hidden = group.rows.every((row) => row.element.hidden);
+    const all = this.rows.length;
+    this.count.textContent = shown === all ? "" : `${shown} of ${all} variables`;
+    this.count.hidden = shown === all;
+  }
+
+  point(name) {
+    const row = this.rows.find((each) => each.variable.name === name);
+    if (!row) return;
+    this.search.value = "";
+    this.only.checked = false;
+    this.filter();
+    row.element.scrollIntoView({ block: "center" });
+    row.control.querySelector("button, select, input").focus();
+  }
+}
+
+function differs(now, before) {
+  if (!now || !before) return false;
+  return Math.abs(now.belief - before.belief) > 1e-6 || Math.abs(now.plausibility - before.plausibility) > 1e-6;
+}
+
+function head(name) {
+  return name.replace(/\[.*$/, "").replace(/[\d_]+$/, "") || name;
+}
+
+function bit(variable, put) {
+  const buttons = ["1", "0"].map((value) => {
+    const press = (event) => put(event.currentTarget.getAttribute("aria-pressed") === "true" ? null : value);
+    const words = `${variable.name} is ${value}`;
+    return make("button", { type: "button", "aria-pressed": "false", "aria-label": words, onclick: press }, value);
+  });
+  const element = make("span", { class: "choice", role: "group", "aria-label": `Set ${variable.name}` }, ...buttons);
+  element.show = (value) =>
+    buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.textContent === value)));
+  return element;
+}
+
+function choice(variable, put) {
+  const options = variable.values.map((each) => make("option", { value: each.value }, each.value));
+  const field = make(
+    "select",
+    { "aria-label": `Set ${variable.name}`, onchange: () => put(field.value || null) },
+    make("option", { value: "" }, "not set"),
+    ...options,
+  );
+  const element = make("span", { class: "choice" }, field);
+  element.show = (value) => (field.value = value ?? "");
+  return element;
+}
+
+function real(variable, put) {
+  const words = `${variable.from} to ${variable.to}`;
+  const field = make("input", {
+    "aria-label": `Set ${variable.name}, as 20 or >=20`,
+    placeholder: words,
+    title: `A value, or a comparison such as >=${variable.middle}`,
+    onchange: () => put(field.value.trim() || null),
+  });
+  const element = make("span", { class: "choice" }, field);
+  element.show = (value) => (field.value = value ?? "");
+  return element;
+}
