@@ -30,10 +30,11 @@ def answered(part: Component, engine: str, grid: int | None, limits: Limits, mem
     if engine in SOURCES:
         return _from_source(part, engine, limits)
     if engine == "auto":
-        found = _auto(part, grid, limits, memo) or _from_boxes(part, limits)
+        found = _auto(part, grid, limits, memo) or _from_boxes(part, grid, limits)
         if found is not None:
             return found
-    return _from_points(part, engine, grid, limits)
+    found = _from_points(part, engine, grid, limits)
+    return replace(found, why=found.why or _why_points(part, found, engine))
 
 
 def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome | None:
@@ -48,9 +49,9 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
     why = f"{listing.count:.3g} points" if few else f"{len(knowledge.rules)} rules are too many for listed points"
     assert condition is None or isinstance(condition, Expression)
     notes = []
-    boxed = _from_boxes(part, limits.share(BOXED))
+    boxed = _from_boxes(part, grid, limits.share(BOXED))
     if boxed is not None and boxed.width <= limits.tolerance:
-        return replace(boxed, why=f"{why}, {boxed.why}")
+        return boxed
     found = [boxed] if boxed is not None else []
     if ganak.available():
         share = limits.share(by_statements.COUNTED)
@@ -75,19 +76,36 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
     if not found:
         return None
     best = min(found, key=lambda each: each.width)
-    said = f"{why}, and counting did not finish in its half of the time: a larger budget may make it exact"
-    return replace(best, notes=(*best.notes, *notes), why=said)
+    said = f"{why}, and counting did not finish in its part of the time: a larger budget may make it exact"
+    return replace(best, notes=(*best.notes, *notes), why=best.why or said)
 
 
-def _from_boxes(part: Component, limits: Limits) -> Outcome | None:
+def _from_boxes(part: Component, grid: int | None, limits: Limits) -> Outcome | None:
     """Where some rule is fuzzy, all can bound themselves within boxes, and points are too many to list in time."""
     question = part.knowledge, part.proposition, part.condition
-    if Branching.unfit(*question) or all(map(is_crisp, part.knowledge.rules)):
+    if grid is not None or Branching.unfit(*question) or all(map(is_crisp, part.knowledge.rules)):
         return None
     listing = Listing.of(*question)
     if not listing.grid.boxes and listing.seconds < LISTED * limits.left:
         return None
-    return replace(_from_source(part, "boxes", limits), why="so boxes of points are bounded and halved")
+    found = _from_source(part, "boxes", limits)
+    many = "reals have no last point" if listing.grid.boxes else f"{listing.count:.3g} points are too many to list"
+    more = "" if found.width <= limits.tolerance else "; a larger budget, or a condition that leaves less, narrows them"
+    return replace(found, why=f"{many}, so boxes of them are bounded and halved{more}")
+
+
+def _why_points(part: Component, found: Outcome, engine: str) -> str:
+    """Why points were gone through, and what would make the answer exact."""
+    if engine != "auto":
+        return "as you asked for"
+    if found.exact:
+        return "points are few enough to list"
+    if found.kind == "95%":
+        return f"points can be listed, but {len(part.rules)} rules make too many worlds; fewer rules, or more time"
+    question = part.knowledge, part.proposition, part.condition
+    reasons = (Statements.unfit(part.knowledge, part.condition), Branching.unfit(*question))
+    said = "; ".join(dict.fromkeys(reason for reason in reasons if reason is not None))
+    return f"points are too many to list{f', and no other way fits: {said}' if said else ''}"
 
 
 def _from_points(part: Component, engine: str, grid: int | None, limits: Limits) -> Outcome:
