@@ -14,7 +14,7 @@ from nbr.density.stacked import Density
 from nbr.learning.fitted import Fitted
 from nbr.learning.splitting import Split, split
 from nbr.paper.pages import page
-from nbr.paper.plots import COLOURS, drawing, svg
+from nbr.plots import COLOURS, drawing, svg
 from nbr.tables import Table
 from nbr.tables.coding import decode
 from nbr.world import Real, World

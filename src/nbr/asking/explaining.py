@@ -13,7 +13,8 @@ from nbr.asking.answer import Answer, Bounds
 from nbr.asking.components import components, is_crisp
 from nbr.asking.explanation import Effect, Explanation, Observation, Point
 from nbr.asking.points import best_points
-from nbr.asking.question import Memo, Proposition, Settings, as_set, ask
+from nbr.asking.question import Proposition, Settings, as_set, ask
+from nbr.asking.ways import Memo
 from nbr.errors import NbrError
 from nbr.inference import Limits, sat
 from nbr.inference.point import keep

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from nbr.asking.answer import Answer, Bounds
-from nbr.asking.question import Memo, Settings, as_set, ask, tidy
+from nbr.asking.question import Settings, as_set, ask, tidy
+from nbr.asking.ways import Memo
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.points.numbered import Listing, listing

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from nbr.asking import by_points, by_statements
+from nbr.asking import by_points
 from nbr.asking.answer import Answer, Bounds
 from nbr.asking.components import Component, components
 from nbr.asking.outcome import Contradiction, Outcome
+from nbr.asking.ways import WITHOUT_POINTS, Memo, answered
+from nbr.asking.ways import key as key_of
 from nbr.errors import NbrError
-from nbr.inference import ENGINES, Limits, ganak, sat
+from nbr.inference import ENGINES, Limits
 from nbr.inference.problem import Interval
 from nbr.language import Expression, parse
-from nbr.language.expressions import Constant
-from nbr.rules import Clause, Fuzzy, Rule
+from nbr.rules import Fuzzy, Rule
 from nbr.rules.knowledge import Knowledge
-from nbr.sources import SOURCES, Listing, Statements
+from nbr.sources import SOURCES
 from nbr.sources.source import Set
 from nbr.world import World
 
 ROUNDING = 1e-12
 ASKED = 0.7  # of the time, for the part that a question is about, if there are others
-QUICK = 0.02  # seconds of listing that are not worth asking a counter for
-FEW_RULES = 16  # up to which listed points give an exact answer at once
-WITHOUT_POINTS = ("counting", "drawn")
 
-Memo = dict[object, Outcome]  # what was found out about parts that other questions share
 Proposition = str | Expression | Rule | Callable[[Tensor], Tensor]
 
 
@@ -113,11 +110,11 @@ def _checked(
     part: Component, whole: Knowledge, condition: Set | None, settings: Settings, limits: Limits, memo: Memo | None
 ) -> Outcome:
     """Answer a part, unless that was done; a contradiction is told with the numbers of rules in the whole model."""
-    key = None if memo is None else _key(part)
+    key = None if memo is None else key_of(part)
     if memo is not None and key in memo:
         return memo[key]
     try:
-        found = _answered(part, settings, limits, memo)
+        found = answered(part, settings.engine, settings.grid, limits, memo)
         if memo is not None and key is not None and found.exact:
             memo[key] = found
         return found
@@ -132,99 +129,6 @@ def _checked(
     if part.condition is not None:
         raise NbrError(f"the condition contradicts {named}, which must hold (belief 1)")
     raise NbrError(f"{named} must hold (belief 1) and contradict each other")
-
-
-def _answered(part: Component, settings: Settings, limits: Limits, memo: Memo | None) -> Outcome:
-    if settings.engine in WITHOUT_POINTS:
-        return _without_points(part, settings.engine, limits)
-    if settings.engine in SOURCES:
-        return _from_source(part, settings.engine, limits)
-    if settings.engine == "auto":
-        found = _auto(part, settings, limits, memo)
-        if found is not None:
-            return found
-    return _from_points(part, settings, limits)
-
-
-def _auto(part: Component, settings: Settings, limits: Limits, memo: Memo | None) -> Outcome | None:
-    """Statements where listing points would take long or leave too many rules for an exact answer; else None."""
-    knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    if not isinstance(proposition, Expression) or Statements.unfit(knowledge, condition):
-        return None
-    few, listed = len(knowledge.rules) <= FEW_RULES, math.inf
-    why = f"{len(knowledge.rules)} rules are too many for listed points"
-    if few:
-        listing = Listing.of(knowledge, proposition, condition)
-        listed, why = listing.seconds, f"{listing.count:.3g} points"
-        if listed < QUICK:
-            return None
-    assert condition is None or isinstance(condition, Expression)
-    notes = []
-    found: list[Outcome] = []
-    if ganak.available():
-        share = limits.share(by_statements.COUNTED)
-        counted = by_statements.counted(knowledge, proposition, condition, share, _whole(part, memo))
-        if memo is not None and counted is not None and counted.exact:
-            memo[_key(replace(part, proposition=Constant(True)))] = replace(counted, plausibility=(1, 1), doubt=(0, 0))
-        if counted is not None and (counted.exact or counted.width <= settings.tolerance):
-            return replace(counted, why=f"{why}, so statements are counted")
-        found += [counted] if counted is not None else []
-    else:
-        notes.append(by_statements.COUNTER)
-    if listed < 0.3 * limits.left:
-        return None
-    if sat.available():
-        drawn = by_statements.from_draws(knowledge, proposition, condition, limits)
-        found += [drawn] if drawn is not None else []
-    else:
-        notes.append(by_statements.SOLVER)
-        found += [_from_points(part, settings, limits)]
-    if not found:
-        return None
-    best = min(found, key=lambda each: each.width)
-    said = f"{why}, and counting did not finish in its half of the time: a larger budget may make it exact"
-    return replace(best, notes=(*best.notes, *notes), why=said)
-
-
-def _from_points(part: Component, settings: Settings, limits: Limits) -> Outcome:
-    engine = "auto" if settings.engine in WITHOUT_POINTS else settings.engine
-    return by_points.answer(
-        part.knowledge, part.proposition, part.condition, engine=engine, grid=settings.grid, limits=limits
-    )
-
-
-def _without_points(part: Component, engine: str, limits: Limits) -> Outcome:
-    """By the engine that the user named, or an error that says why not."""
-    knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    reason = Statements.unfit(knowledge, condition)
-    if not isinstance(proposition, Expression):
-        reason = "the question is fuzzy"
-    available, needs = (
-        (ganak.available, by_statements.COUNTER) if engine == "counting" else (sat.available, by_statements.SOLVER)
-    )
-    if not available():
-        raise NbrError(needs)
-    if reason is None:
-        assert isinstance(proposition, Expression)
-        assert condition is None or isinstance(condition, Expression)
-        solve = by_statements.counted if engine == "counting" else by_statements.from_draws
-        found = solve(knowledge, proposition, condition, limits)
-        if found is not None:
-            return found
-        reason = "not even one count was done in time" if engine == "counting" else "the rules are fuzzy"
-    raise NbrError(f"the engine {engine!r} does not fit: {reason}; leave the choice to 'auto'")
-
-
-def _from_source(part: Component, name: str, limits: Limits) -> Outcome:
-    """By what a source offers: its rows, or else its formula."""
-    source = SOURCES[name].of(part.knowledge, part.proposition, part.condition)
-    rows = source.rows(limits)
-    if rows is not None:
-        return by_points.from_rows(rows, part.knowledge, part.proposition, part.condition, "auto", limits)
-    found = by_statements.from_formulas(source, limits)
-    if found is None:
-        raise NbrError(f"the source {name!r} did not give an answer in time; leave the choice to 'auto'")
-    return found
 
 
 def _bounds(asked: Outcome, others: Sequence[Outcome]) -> Bounds:
@@ -268,19 +172,3 @@ def as_set(words: Proposition, world: World, what: str) -> Set:
 
 def _words(words: Proposition) -> str:
     return str(words) if isinstance(words, str | Expression | Rule) else getattr(words, "__name__", "a function")
-
-
-def _whole(part: Component, memo: Memo | None) -> float | None:
-    """E f_C of a part, if an earlier question found it out."""
-    known = None if memo is None else memo.get(_key(replace(part, proposition=Constant(True))))
-    return None if known is None else known.whole[0]
-
-
-def _key(part: Component) -> object | None:
-    """What tells one part from another, where that can be said: where all its rules are statements."""
-    if not all(isinstance(rule, Clause) for rule in part.knowledge.rules):
-        return None
-    if not all(each is None or isinstance(each, Expression) for each in (part.proposition, part.condition)):
-        return None
-    rules = tuple((rule.text, rule.degree) for rule in part.knowledge.rules if isinstance(rule, Clause))
-    return part.knowledge.world, rules, part.proposition, part.condition

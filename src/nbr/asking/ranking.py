@@ -17,6 +17,7 @@ import torch
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.question import Proposition, Settings
+from nbr.asking.ways import Memo
 from nbr.errors import NbrError
 from nbr.language import Expression, parse
 from nbr.language.expressions import Atom, conjunction
@@ -100,7 +101,7 @@ def rank(knowledge: Knowledge, variable: str, given: Proposition | None, setting
     classes = (_pieces if isinstance(kind, Real) else _labels)(knowledge, variable, condition)
     deadline = time.monotonic() + settings.budget
     found: list[Value] = []
-    memo: asking.Memo = {}
+    memo: Memo = {}
     for number, (statement, values) in enumerate(classes):
         left = max(LEAST, (deadline - time.monotonic()) / (len(classes) - number))
         answer = asking.ask(knowledge, statement, given, replace(settings, budget=left), memo)

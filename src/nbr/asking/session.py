@@ -5,7 +5,8 @@ from __future__ import annotations
 from nbr.asking.answer import Answer
 from nbr.asking.explaining import explain
 from nbr.asking.explanation import Explanation
-from nbr.asking.question import Memo, Proposition, Settings, as_set, ask
+from nbr.asking.question import Proposition, Settings, as_set, ask
+from nbr.asking.ways import Memo
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language.expressions import conjunction

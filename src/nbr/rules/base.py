@@ -12,6 +12,7 @@ from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.language import Expression
+from nbr.rules.linear import Region
 from nbr.world import Real, World
 
 
@@ -65,15 +66,27 @@ class Rule(ABC):
         """The same, with a place to leave what other rules of the model can use for these points."""
         return self.grades(points)
 
-    def bounds(self, points: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
-        """Proved bounds on the grades within boxes: points -+ radius, both of shape (points, variables).
+    def bounds(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+        """Proved bounds on the grades within boxes, from low to high, both of shape (boxes, variables) and included.
 
-        Where no real that it reads varies, the grade itself; otherwise all that is known of a rule
-        is that grades lie between 0 and 1.
+        The labels of a choice are those at the positions from low to high. Where nothing that it reads varies, the
+        grade itself; otherwise all that is known of a rule is that grades lie between 0 and 1.
         """
-        grades = self.grades(points)
-        fixed = self._fixed(radius)
-        return torch.where(fixed, grades, 0.0), torch.where(fixed, grades, 1.0)
+        fixed, grades = self._fixed(low, high), low.new_zeros(len(low))
+        grades[fixed] = self.grades(low[fixed])
+        return grades, torch.where(fixed, grades, 1.0)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether smaller boxes have narrower bounds."""
+        return False
+
+    def lines(self, region: Region) -> tuple[Tensor, Tensor] | None:
+        """A linear function that its logit is never above within each part of a region, if it knows one.
+
+        Slopes of shape (boxes, variables) and intercepts of shape (boxes,).
+        """
+        return None
 
     def at_least(self, level: float) -> Expression | None:
         """The points with a grade of at least `level` as a statement, if there is one; `level` is above 0."""
@@ -105,9 +118,9 @@ class Rule(ABC):
         for name in self.inputs:
             self.world.column(name)
 
-    def _fixed(self, radius: Tensor) -> Tensor:
-        columns = [self.world.column(name) for name in self.smooth]
-        return (radius[:, columns] == 0).all(dim=1)
+    def _fixed(self, low: Tensor, high: Tensor) -> Tensor:
+        columns = [self.world.column(name) for name in self.inputs]
+        return (low[:, columns] == high[:, columns]).all(dim=1)
 
     def _common_spec(self) -> dict[str, object]:
         named = {"name": self.name} if self.name else {}

@@ -7,6 +7,7 @@ from torch import Tensor
 from nbr import registry
 from nbr.errors import NbrError
 from nbr.language import Expression, parse
+from nbr.language.intervals import within
 from nbr.rules.base import Rule, number, text
 
 
@@ -51,9 +52,13 @@ class Clause(Rule):
     def grades(self, points: Tensor) -> Tensor:
         return self.expression.holds(self.world, points).to(points.dtype)
 
-    def bounds(self, points: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
-        grades = self.grades(points)
-        return grades, grades
+    def bounds(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+        surely, possibly = within(self.expression, self.world, low, high)
+        return surely.to(low.dtype), possibly.to(low.dtype)
+
+    @property
+    def bounded(self) -> bool:
+        return True
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         learned = {} if self.adds is None else {"adds": self.adds}

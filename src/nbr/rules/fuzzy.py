@@ -66,13 +66,23 @@ class Fuzzy(Rule):
             raise NbrError(f"the rule {self} gave a grade that is not a number from 0 to 1")
         return grades
 
-    def bounds(self, points: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
+    def bounds(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
         if self.lipschitz is None:
-            return super().bounds(points, radius)
-        columns = [self.world.column(name) for name in self.smooth]
-        slack = self.lipschitz * radius[:, columns].sum(dim=1)
-        grades = self.grades(points)
-        return (grades - slack).clamp(min=0), (grades + slack).clamp(max=1)
+            return super().bounds(low, high)
+        smooth = [self.world.column(name) for name in self.smooth]
+        others = [self.world.column(name) for name in self.inputs if name not in self.smooth]
+        middle = low.clone()
+        middle[:, smooth] = (low[:, smooth] + high[:, smooth]) / 2
+        slack = self.lipschitz * (high - low)[:, smooth].sum(dim=1) / 2
+        known = (low[:, others] == high[:, others]).all(dim=1)  # the promise is about reals alone
+        least, most = low.new_zeros(len(low)), low.new_ones(len(low))
+        grades = self.grades(middle[known])
+        least[known], most[known] = (grades - slack[known]).clamp(min=0), (grades + slack[known]).clamp(max=1)
+        return least, most
+
+    @property
+    def bounded(self) -> bool:
+        return self.lipschitz is not None and len(self.smooth) == len(self.inputs)
 
     def describe(self) -> str:
         return getattr(self.function, "__name__", type(self.function).__name__)

@@ -64,14 +64,24 @@ class Memory(Rule):
     def grades(self, points: Tensor) -> Tensor:
         return self._grade(self._differences(points).square().sum(dim=1).sqrt())
 
-    def bounds(self, points: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
-        away = self._differences(points).abs()
-        slack = torch.stack([radius[:, self.world.column(name)] / self._unit(name) for name in self.inputs], dim=1)
-        nearest, farthest = (away - slack).clamp(min=0), away + slack
-        return (
-            self._grade(farthest.square().sum(dim=1).sqrt()),
-            self._grade(nearest.square().sum(dim=1).sqrt()),
-        )
+    def bounds(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+        nearest, farthest = [], []
+        for name in self.inputs:
+            code, column = self.world.code(name, self.point[name]), self.world.column(name)
+            below, above = low[:, column] - code, high[:, column] - code
+            reach = torch.maximum(below.abs(), above.abs()) / self._unit(name)
+            near = torch.maximum(below, -above).clamp(min=0) / self._unit(name)
+            label = isinstance(self.world.variables[name], Choice)
+            nearest.append((near > 0).to(low.dtype) if label else near)
+            farthest.append((reach > 0).to(low.dtype) if label else reach)
+        return self._near(farthest), self._near(nearest)
+
+    @property
+    def bounded(self) -> bool:
+        return True
+
+    def _near(self, differences: list[Tensor]) -> Tensor:
+        return self._grade(torch.stack(differences, dim=1).square().sum(dim=1).sqrt())
 
     def at_least(self, level: float) -> Expression | None:
         """At most so many of its variables differ, where none is a real."""

@@ -11,6 +11,8 @@ from nbr import registry
 from nbr.errors import NbrError
 from nbr.rules import layers
 from nbr.rules.base import Rule, listed, number
+from nbr.rules.linear import Region, lines
+from nbr.world import Choice, World
 
 WITHOUT_WEIGHTS = "a network can only stand in a .nbr file, with its weights and inputs"
 
@@ -79,13 +81,21 @@ class Neural(Rule):
             )
         return columns[:, self.output]
 
-    def bounds(self, points: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
-        low = self.world.encode(points - radius, self.inputs)
-        high = self.world.encode(points + radius, self.inputs)
-        logits = layers.box(self.network, low, high)
+    def bounds(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+        logits = layers.box(self.network, *_encoded(self.world, low, high, self.inputs))
         if logits is None:
-            return super().bounds(points, radius)
+            return super().bounds(low, high)
         return torch.sigmoid(self._chosen(logits[0])), torch.sigmoid(self._chosen(logits[1]))
+
+    @property
+    def bounded(self) -> bool:
+        return layers.layers(self.network) is not None
+
+    def lines(self, region: Region) -> tuple[Tensor, Tensor] | None:
+        if any(isinstance(self.world.variables[name], Choice) for name in self.inputs):
+            return None  # the labels of a choice are several columns of the network
+        found = lines(self.network, [self.world.column(name) for name in self.inputs], region)
+        return None if found is None else (found[0][:, self.output], found[1][:, self.output])
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         try:
@@ -109,6 +119,21 @@ class Neural(Rule):
     def describe(self) -> str:
         shown = ", ".join(self.inputs[:6]) + (" ..." if len(self.inputs) > 6 else "")
         return f"network of {shown}"
+
+
+def _encoded(world: World, low: Tensor, high: Tensor, names: Iterable[str]) -> tuple[Tensor, Tensor]:
+    """The least and the most of each column of a network's input within boxes."""
+    ends: tuple[list[Tensor], list[Tensor]] = ([], [])
+    for name in names:
+        least, most = (end[:, world.column(name), None] for end in (low, high))
+        variable = world.variables[name]
+        if isinstance(variable, Choice):
+            labels = torch.arange(variable.size, dtype=low.dtype, device=low.device)
+            inside = (least <= labels) & (labels <= most)
+            least, most = (inside & (least == most)).to(low.dtype), inside.to(low.dtype)
+        ends[0].append(least)
+        ends[1].append(most)
+    return torch.cat(ends[0], dim=1), torch.cat(ends[1], dim=1)
 
 
 def read_network(spec: registry.Spec, parts: registry.Parts) -> nn.Module:

@@ -40,7 +40,7 @@ class Listing(Source):
 
     @classmethod
     def of(cls, knowledge: Knowledge, proposition: Set, condition: Set | None, grid: int = COARSE) -> Listing:
-        knowledge, proposition, condition = _narrowed(knowledge, proposition, condition)
+        knowledge, proposition, condition = narrowed(knowledge, proposition, condition)
         return cls(knowledge, proposition, condition, _cells(knowledge, proposition, condition, grid))
 
     @property
@@ -128,11 +128,15 @@ class Listing(Source):
         rules: list[tuple[Rule, Tensor]] = [(rule, points) for rule in self.knowledge.rules]
         if isinstance(self.condition, Rule):
             rules.append((self.condition, observed))
-        most = [rule.bounds(at, radius)[1].maximum(table[:, column]) for column, (rule, at) in enumerate(rules)]
+        # Between cuts, statements do not change: only what is read smoothly does.
+        most = [
+            rule.bounds(at - radius, at + radius)[1].maximum(table[:, column]) if rule.smooth else table[:, column]
+            for column, (rule, at) in enumerate(rules)
+        ]
         member = table[:, -1]
         low, high = member, member
-        if isinstance(self.proposition, Rule):
-            low, high = self.proposition.bounds(observed, radius)
+        if isinstance(self.proposition, Rule) and self.proposition.smooth:
+            low, high = self.proposition.bounds(observed - radius, observed + radius)
         covers = torch.stack([*most, low.minimum(member), high.maximum(member)], dim=1)
         told = (covers[:, :-2] > table[:, :-1]).any(dim=1) | (covers[:, -2] < covers[:, -1])
         return covers[told]  # what is no more than its witness needs no cover
@@ -166,7 +170,7 @@ class Listing(Source):
         return float(rule.bind(small).grades(points).max()) if len(points) else 1.0
 
 
-def _narrowed(knowledge: Knowledge, proposition: Set, condition: Set | None) -> tuple[Knowledge, Set, Set | None]:
+def narrowed(knowledge: Knowledge, proposition: Set, condition: Set | None) -> tuple[Knowledge, Set, Set | None]:
     """The same question in a world of only the variables that somebody reads."""
     if knowledge.codec is not None:
         return knowledge, proposition, condition

@@ -1,0 +1,165 @@
+"""Which way a part of a question is answered: listed points, boxes of them, counted statements, drawn worlds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from nbr.asking import by_points, by_statements
+from nbr.asking.components import Component, is_crisp
+from nbr.asking.outcome import Outcome
+from nbr.errors import NbrError
+from nbr.inference import Limits, ganak, sat
+from nbr.language import Expression
+from nbr.language.expressions import Constant
+from nbr.rules import Clause
+from nbr.sources import SOURCES, Branching, Listing, Statements
+
+QUICK = 0.02  # seconds of listing that are not worth asking a counter for
+FEW_RULES = 16  # up to which listed points give an exact answer at once
+BOXED = 0.6  # of the time, for boxes before statements are counted
+LISTED = 0.3  # of the time: what can be listed so quickly is listed
+WITHOUT_POINTS = ("counting", "drawn")
+
+Memo = dict[object, Outcome]  # what was found out about parts that other questions share
+
+
+def answered(part: Component, engine: str, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome:
+    """By the engine or source that is named; "auto" picks, and says why."""
+    if engine in WITHOUT_POINTS:
+        return _without_points(part, engine, limits)
+    if engine in SOURCES:
+        return _from_source(part, engine, limits)
+    if engine == "auto":
+        found = _auto(part, grid, limits, memo) or _from_boxes(part, grid, limits)
+        if found is not None:
+            return found
+    found = _from_points(part, engine, grid, limits)
+    return replace(found, why=found.why or _why_points(part, found, engine))
+
+
+def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome | None:
+    """Statements where listing points would take long or leave too many rules for an exact answer; else None."""
+    knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
+    if not isinstance(proposition, Expression) or Statements.unfit(knowledge, condition):
+        return None
+    few, listed = len(knowledge.rules) <= FEW_RULES, math.inf
+    why = f"{len(knowledge.rules)} rules are too many for listed points"
+    if few:
+        listing = Listing.of(knowledge, proposition, condition)
+        listed, why = listing.seconds, f"{listing.count:.3g} points"
+        if listed < QUICK:
+            return None
+    assert condition is None or isinstance(condition, Expression)
+    notes = []
+    boxed = _from_boxes(part, grid, limits.share(BOXED))
+    if boxed is not None and boxed.width <= limits.tolerance:
+        return boxed
+    found = [boxed] if boxed is not None else []
+    if ganak.available():
+        share = limits.share(by_statements.COUNTED)
+        counted = by_statements.counted(knowledge, proposition, condition, share, _whole(part, memo))
+        if memo is not None and counted is not None and counted.exact:
+            memo[key(replace(part, proposition=Constant(True)))] = replace(counted, plausibility=(1, 1), doubt=(0, 0))
+        if counted is not None and (counted.exact or counted.width <= limits.tolerance):
+            return replace(counted, why=f"{why}, so statements are counted")
+        found += [counted] if counted is not None else []
+    else:
+        notes.append(by_statements.COUNTER)
+    if listed < LISTED * limits.left:
+        return None
+    if boxed is not None:
+        pass
+    elif sat.available():
+        drawn = by_statements.from_draws(knowledge, proposition, condition, limits)
+        found += [drawn] if drawn is not None else []
+    else:
+        notes.append(by_statements.SOLVER)
+        found += [_from_points(part, "auto", grid, limits)]
+    if not found:
+        return None
+    best = min(found, key=lambda each: each.width)
+    said = f"{why}, and counting did not finish in its part of the time: a larger budget may make it exact"
+    return replace(best, notes=(*best.notes, *notes), why=best.why or said)
+
+
+def _from_boxes(part: Component, grid: int | None, limits: Limits) -> Outcome | None:
+    """Where some rule is fuzzy, all can bound themselves within boxes, and points are too many to list in time."""
+    question = part.knowledge, part.proposition, part.condition
+    if grid is not None or Branching.unfit(*question) or all(map(is_crisp, part.knowledge.rules)):
+        return None
+    listing = Listing.of(*question)
+    if not listing.grid.boxes and listing.seconds < LISTED * limits.left:
+        return None
+    found = _from_source(part, "boxes", limits)
+    many = "reals have no last point" if listing.grid.boxes else f"{listing.count:.3g} points are too many to list"
+    more = "" if found.width <= limits.tolerance else "; a larger budget, or a condition that leaves less, narrows them"
+    return replace(found, why=f"{many}, so boxes of them are bounded and halved{more}")
+
+
+def _why_points(part: Component, found: Outcome, engine: str) -> str:
+    """Why points were gone through, and what would make the answer exact."""
+    if engine != "auto":
+        return "as you asked for"
+    if found.exact:
+        return "points are few enough to list"
+    if found.kind == "95%":
+        return f"points can be listed, but {len(part.rules)} rules make too many worlds; fewer rules, or more time"
+    question = part.knowledge, part.proposition, part.condition
+    reasons = (Statements.unfit(part.knowledge, part.condition), Branching.unfit(*question))
+    said = "; ".join(dict.fromkeys(reason for reason in reasons if reason is not None))
+    return f"points are too many to list{f', and no other way fits: {said}' if said else ''}"
+
+
+def _from_points(part: Component, engine: str, grid: int | None, limits: Limits) -> Outcome:
+    return by_points.answer(part.knowledge, part.proposition, part.condition, engine=engine, grid=grid, limits=limits)
+
+
+def _without_points(part: Component, engine: str, limits: Limits) -> Outcome:
+    """By the engine that the user named, or an error that says why not."""
+    knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
+    reason = Statements.unfit(knowledge, condition)
+    if not isinstance(proposition, Expression):
+        reason = "the question is fuzzy"
+    available, needs = (
+        (ganak.available, by_statements.COUNTER) if engine == "counting" else (sat.available, by_statements.SOLVER)
+    )
+    if not available():
+        raise NbrError(needs)
+    if reason is None:
+        assert isinstance(proposition, Expression)
+        assert condition is None or isinstance(condition, Expression)
+        solve = by_statements.counted if engine == "counting" else by_statements.from_draws
+        found = solve(knowledge, proposition, condition, limits)
+        if found is not None:
+            return found
+        reason = "not even one count was done in time" if engine == "counting" else "the rules are fuzzy"
+    raise NbrError(f"the engine {engine!r} does not fit: {reason}; leave the choice to 'auto'")
+
+
+def _from_source(part: Component, name: str, limits: Limits) -> Outcome:
+    """By what a source offers: its rows, or else its formula."""
+    source = SOURCES[name].of(part.knowledge, part.proposition, part.condition)
+    rows = source.rows(limits)
+    if rows is not None:
+        return by_points.from_rows(rows, part.knowledge, part.proposition, part.condition, "auto", limits)
+    found = by_statements.from_formulas(source, limits)
+    if found is None:
+        raise NbrError(f"the source {name!r} did not give an answer in time; leave the choice to 'auto'")
+    return found
+
+
+def _whole(part: Component, memo: Memo | None) -> float | None:
+    """E f_C of a part, if an earlier question found it out."""
+    known = None if memo is None else memo.get(key(replace(part, proposition=Constant(True))))
+    return None if known is None else known.whole[0]
+
+
+def key(part: Component) -> object | None:
+    """What tells one part from another, where that can be said: where all its rules are statements."""
+    if not all(isinstance(rule, Clause) for rule in part.knowledge.rules):
+        return None
+    if not all(each is None or isinstance(each, Expression) for each in (part.proposition, part.condition)):
+        return None
+    rules = tuple((rule.text, rule.degree) for rule in part.knowledge.rules if isinstance(rule, Clause))
+    return part.knowledge.world, rules, part.proposition, part.condition
