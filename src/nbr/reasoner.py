@@ -86,11 +86,7 @@ class Reasoner:
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
         self.knowledge = Knowledge(world, rules, codec)
         self.known_prior = prior
-        given = None if views is None else list(views)
-        self.views = None if given is None else seen_together.checked(world, given)
-        self.view_rows: tuple[int, ...] | None = None
-        if given is not None and self.views is not None and view_rows is not None:
-            self.view_rows = seen_together.counted(self.views, given, view_rows)
+        self.views, self.view_rows = seen_together.checked_and_counted(world, views, view_rows)
 
     @property
     def world(self) -> World:
@@ -272,14 +268,10 @@ class Reasoner:
         if self.codec is not None or other.codec is not None:
             raise NbrError("models with a decoder cannot be combined: their latent worlds differ")
         world = self.world | other.world
-        prior = joint.combined(world, self._body, other._body)
+        prior = joint.combined(world, *((each.knowledge, each.known_prior) for each in (self, other)))
         views = seen_together.combined(self.views, other.views)
         rows = None if self.view_rows is None or other.view_rows is None else (*self.view_rows, *other.view_rows)
         return Reasoner(world, (*self.rules, *other.rules), prior=prior, views=views, view_rows=rows)
-
-    @property
-    def _body(self) -> joint.Body:
-        return self.knowledge, self.known_prior
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a .nbr file, or a .toml, which has no networks; what cannot be saved is named by the error."""
@@ -291,11 +283,7 @@ class Reasoner:
     def spec(self) -> tuple[registry.Spec, registry.Tensors]:
         """The model as plain data and tensors, for a file."""
         model, tensors = saved.write(self.knowledge, self.known_prior)
-        if self.views is not None:
-            model["views"] = [list(view) for view in self.views]
-        if self.view_rows is not None:
-            model["view_rows"] = list(self.view_rows)
-        return model, tensors
+        return model | seen_together.plain(self.views, self.view_rows), tensors
 
     @classmethod
     def from_spec(cls, model: Mapping[str, Any], parts: registry.Parts) -> Reasoner:

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbr import tables
+from nbr import plots, tables
 from nbr.app import filling
 from nbr.density.filling import misfits
 from nbr.density.likelihood import score as score_table
@@ -16,7 +16,6 @@ from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
 from nbr.learning.fitting import fit_report
-from nbr.paper import plots
 from nbr.reasoner import Reasoner
 from nbr.storage.atomic import write
 from nbr.storage.locks import hold

@@ -38,3 +38,24 @@ def counted(views: Views, given: Iterable[Iterable[str]], rows: Iterable[int]) -
 def combined(one: Views | None, other: Views | None) -> Views | None:
     """What two models saw together; not known if one does not say."""
     return None if one is None or other is None else (*one, *other)
+
+
+def checked_and_counted(
+    world: World, views: Iterable[Iterable[str]] | None, rows: Iterable[int] | None
+) -> tuple[Views | None, tuple[int, ...] | None]:
+    """Views and how many rows showed each, as far as both are known."""
+    if views is None:
+        return None, None
+    given = [view if isinstance(view, str) else tuple(view) for view in views]
+    found = checked(world, given)
+    return found, None if rows is None else counted(found, given, rows)
+
+
+def plain(views: Views | None, rows: tuple[int, ...] | None) -> dict[str, list[list[str]] | list[int]]:
+    """The same for a file."""
+    told: dict[str, list[list[str]] | list[int]] = {}
+    if views is not None:
+        told["views"] = [list(view) for view in views]
+    if rows is not None:
+        told["view_rows"] = list(rows)
+    return told
