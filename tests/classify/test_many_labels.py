@@ -15,6 +15,8 @@ from sklearn.naive_bayes import GaussianNB
 import nbr
 from nbr import BeliefClassifier, NbrError, NonexpansiveClassifier, RobustClassifier
 from nbr.classify import certificate, frames
+from nbr.classify.descent import rightness
+from nbr.classify.recipe import Recipe
 from nbr.classify.rules import NonexpansiveRules, ScoredRules
 from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed, dense
@@ -106,11 +108,36 @@ def test_files_of_many_labels(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.belief(X), classifier.belief(X))
     np.testing.assert_array_equal(again.certified_radius(X), classifier.certified_radius(X))
     assert again.reasons(X) == classifier.reasons(X)
-    wrong = replace(classifier.rules_, groups=Groups(torch.ones(26, 4, dtype=torch.long)))  # nothing to tell apart
-    classifier.rules_ = wrong
-    classifier.save(tmp_path / "w.nbr")
-    with pytest.raises(NbrError, match="do not fit together"):
-        nbr.load(tmp_path / "w.nbr")
+    known = classifier.rules_
+    for wrong in (
+        {"groups": Groups(torch.ones(26, 4, dtype=torch.long))},  # nothing to tell apart
+        {"share": known.share + 1},
+        {"share": known.share - 1},
+    ):
+        classifier.rules_ = replace(known, **wrong)
+        classifier.save(tmp_path / "w.nbr")
+        with pytest.raises(NbrError, match="do not fit together"):
+            nbr.load(tmp_path / "w.nbr")
+
+
+def test_intervals_of_too_many_labels_are_refused() -> None:
+    classifier, X = hand_made(8), np.zeros((2, 5))
+    labels = 17
+    dice = torch.Generator().manual_seed(0)
+    table = torch.randint(0, 2, (26, labels), generator=dice)
+    table[:, 0], table[:, 1] = 0, 1
+    classifier.classes_, classifier.rules_ = np.arange(labels), replace(classifier.rules_, groups=Groups(table))
+    assert classifier.predict(X).shape == (2,)
+    with pytest.raises(NbrError, match="up to 16 labels"):
+        classifier.belief(X)
+
+
+def test_being_right_is_asked_for_by_a_margin() -> None:
+    """The loss of an example: log(1 + exp(-2 s / epsilon (margin - epsilon / 10)))."""
+    recipe = Recipe(epsilon=0.5, sharpness=3.0)
+    margin = torch.tensor([-0.2, 0.05, 0.4], dtype=torch.float64)
+    wanted = (1 + (-12 * (margin - 0.05)).exp()).log()
+    torch.testing.assert_close(rightness(margin, recipe), wanted)
 
 
 @pytest.mark.parametrize("kind", [frames.rest, frames.hierarchy])
