@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from nbr.asking import by_points, by_statements
 from nbr.asking.components import Component, is_crisp
-from nbr.asking.outcome import Outcome
+from nbr.asking.outcome import Outcome, of_formula
 from nbr.errors import NbrError
 from nbr.inference import Limits, ganak, sat
 from nbr.language import Expression
 from nbr.language.expressions import Constant
 from nbr.rules import Clause
 from nbr.sources import SOURCES, Branching, Listing, Statements
+from nbr.sources.elimination import Elimination
 
 QUICK = 0.02  # seconds of listing that are not worth asking a counter for
 FEW_RULES = 16  # up to which listed points give an exact answer at once
@@ -68,7 +69,10 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
         notes.append(by_statements.COUNTER)
     if listed < LISTED * limits.left:
         return None
-    if boxed is not None:
+    thin = boxed is None and _from_tables(part, limits)
+    if thin:
+        found.append(thin if thin.exact or not found else replace(thin, sure=found[0]))
+    elif boxed is not None:
         pass
     elif sat.available():
         drawn = by_statements.from_draws(knowledge, proposition, condition, limits)
@@ -94,7 +98,18 @@ def _from_boxes(part: Component, grid: int | None, limits: Limits) -> Outcome | 
     found = _from_source(part, "boxes", limits)
     many = "reals have no last point" if listing.grid.boxes else f"{listing.count:.3g} points are too many to list"
     more = "" if found.width <= limits.tolerance else "; a larger budget, or a condition that leaves less, narrows them"
-    return replace(found, why=f"{many}, so boxes of them are bounded and halved{more}")
+    return replace(found, engine="boxes", why=f"{many}, so boxes of them are bounded and halved{more}")
+
+
+def _from_tables(part: Component, limits: Limits) -> Outcome | None:
+    """Where some rule is fuzzy and the rules are thinly knit: elimination in drawn worlds."""
+    knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
+    if Elimination.unfit(knowledge, proposition, condition) or all(map(is_crisp, knowledge.rules)):
+        return None
+    assert isinstance(proposition, Expression)
+    assert condition is None or isinstance(condition, Expression)
+    found = of_formula(replace(Elimination(knowledge, proposition, condition).solve(limits), engine="elimination"))
+    return replace(found, why="rules are fuzzy and thinly knit, so variables are eliminated in worlds drawn at random")
 
 
 def _why_points(part: Component, found: Outcome, engine: str) -> str:

@@ -79,11 +79,12 @@ class Sampled(Engine):
                 total, product = total + values.sum(dim=0), product + values.T @ values
                 count += len(values)
             rounds += 1
-            estimate = self._estimate(total, product, count, scale, MISS / (rounds * (rounds + 1)))
+            estimate = self.estimate(total, product, count, scale, MISS / (rounds * (rounds + 1)))
             if limits.left <= 0 or count >= MOST or estimate.width <= limits.tolerance:
                 return estimate
 
-    def _estimate(self, total: Tensor, product: Tensor, count: int, scale: float, miss: float) -> Estimate:
+    def estimate(self, total: Tensor, product: Tensor, count: int, scale: float, miss: float) -> Estimate:
+        """Bounds from the sums of values and of their products over drawn worlds, wrong with a chance of `miss`."""
         # Maurer and Pontil (2009), theorem 4, on both sides; a round's share of the error allows for
         # having looked at the earlier ones.
         mean = total / count
