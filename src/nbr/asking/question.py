@@ -119,7 +119,7 @@ def _checked(
             memo[key] = found
         return found
     except Contradiction as error:
-        positions = [part.rules[rule] for rule in error.rules]
+        positions = [part.rules[rule] for rule in error.rules if rule < len(part.rules)]
         named = " and ".join(f"rule {position + 1} ({whole.rules[position]})" for position in positions)
     if not named:
         everywhere = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import replace
 
@@ -12,7 +13,8 @@ from nbr.errors import NbrError
 from nbr.inference import Limits, ganak, sat
 from nbr.language import Expression
 from nbr.language.expressions import Constant
-from nbr.rules import Clause
+from nbr.rules import Clause, Rule
+from nbr.rules.knowledge import Knowledge
 from nbr.sources import SOURCES, Branching, Listing, Statements
 from nbr.sources.elimination import Elimination
 
@@ -28,15 +30,24 @@ Memo = dict[object, Outcome]  # what was found out about parts that other questi
 def answered(part: Component, engine: str, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome:
     """By the engine or source that is named; "auto" picks, and says why."""
     if engine in WITHOUT_POINTS:
-        return _without_points(part, engine, limits)
+        return _without_points(_folded(part), engine, limits)
     if engine in SOURCES:
         return _from_source(part, engine, limits)
     if engine == "auto":
-        found = _auto(part, grid, limits, memo) or _from_boxes(part, grid, limits)
+        found = _auto(_folded(part), grid, limits, memo) or _from_boxes(part, grid, limits)
         if found is not None:
             return found
     found = _from_points(part, engine, grid, limits)
     return replace(found, why=found.why or _why_points(part, found, engine))
+
+
+def _folded(part: Component) -> Component:
+    """A fuzzy condition as one more rule that is always there."""
+    if not isinstance(part.condition, Rule) or part.knowledge.codec is not None:
+        return part
+    certain = copy.copy(part.condition)
+    certain.belief = 1.0
+    return replace(part, knowledge=Knowledge(part.knowledge.world, [*part.knowledge.rules, certain]), condition=None)
 
 
 def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome | None:
@@ -60,8 +71,9 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
     if ganak.available():
         share = limits.share(by_statements.COUNTED)
         counted = by_statements.counted(knowledge, proposition, condition, share, _whole(part, memo))
-        if memo is not None and counted is not None and counted.exact:
-            memo[key(replace(part, proposition=Constant(True)))] = replace(counted, plausibility=(1, 1), doubt=(0, 0))
+        whole = key(replace(part, proposition=Constant(True)))
+        if memo is not None and whole is not None and counted is not None and counted.exact:
+            memo[whole] = replace(counted, plausibility=(1, 1), doubt=(0, 0))
         if counted is not None and (counted.exact or counted.width <= limits.tolerance):
             return replace(counted, why=f"{why}, so statements are counted")
         found += [counted] if counted is not None else []

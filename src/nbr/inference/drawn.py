@@ -26,8 +26,8 @@ STUDENT = 2.069  # 97.5% of Student's t with one degree less than there are runs
 WORLDS = 64  # drawn side by side in a run, at most
 STARTS = 0.15  # of the time, for drawing them
 SURE = 0.9  # of the time, for drawing and walking; the rest for bounds that hold for certain
-UNUSED = 0.2  # of a walk, at its beginning
-SHORTEST = 10  # sweeps of a walk below which no interval is claimed
+UNUSED, LEAST = 0.2, 12  # of a walk, at its beginning: this share of the sweeps, and at least so many
+SHORTEST = 48  # sweeps of a walk below which no interval is claimed
 MOST = 4096  # sweeps of a walk
 ALIKE = 8  # worlds in a row that may be as good as one, where the runs cannot tell
 TINY = 1e-300
@@ -47,9 +47,7 @@ class DrawnEstimate(Estimate):
         least, most = self.sure.ratio(union, of)
         if of != len(UNIONS) - 1 or union == of:
             return least, most
-        low, high = _interval(self.shares[:, union], self.worlds)
-        low, high = max(low, least), min(high, most)
-        return (low, high) if low <= high else (least, most)
+        return _inside(_interval(self.shares[:, union], self.worlds), (least, most))
 
 
 def solve(formula: Formula, limits: Limits) -> Estimate:
@@ -69,19 +67,28 @@ def solve(formula: Formula, limits: Limits) -> Estimate:
         deciding.close()
     if len(shares) < SHORTEST:
         return sure
-    kept = shares[int(UNUSED * len(shares)) :]
-    low, high = _interval(whole, RUNS * count / max(float(whole.mean()), TINY))
-    ends = [torch.tensor([0.0, 0.0, end], dtype=torch.float64) for end in (low, high)]
-    ends[1][:2] = high
+    kept = _settled(shares)
+    low, high = _inside(_interval(whole, RUNS * count / max(float(whole.mean()), TINY)), sure.bounds(2))
     return DrawnEstimate(
-        ends[0].maximum(sure.low),
-        ends[1].minimum(sure.high),
+        torch.tensor([*sure.low[:2].tolist(), low], dtype=torch.float64),
+        torch.tensor([*sure.high[:2].clamp(max=high).tolist(), high], dtype=torch.float64),
         "drawn",
         "95%",
         shares=kept.mean(axis=0),
         worlds=len(kept) * RUNS / ALIKE,
         sure=sure,
     )
+
+
+def _inside(found: Interval, sure: Interval) -> Interval:
+    """An interval as far as it is not outside what is certain; where all of it is, only that is left."""
+    low, high = max(found[0], sure[0]), min(found[1], sure[1])
+    return (low, high) if low <= high else sure
+
+
+def _settled(sweeps: Floats) -> Floats:
+    """What counts of the walks: all but their beginnings, which depend on where they began."""
+    return sweeps[max(LEAST, int(UNUSED * len(sweeps))) :]
 
 
 def _interval(means: Floats, count: float) -> Interval:
@@ -117,7 +124,7 @@ def _walked(walks: list[Walk], limits: Limits, tolerance: float) -> Floats:
             found.append(row)
             if len(found) == checked:
                 checked *= 2
-                kept = np.array(found[int(UNUSED * len(found)) :], dtype=float)
+                kept = _settled(np.array(found, dtype=float))
                 ends = [_interval(kept.mean(axis=0)[:, union], len(kept) * RUNS / ALIKE) for union in (0, 1)]
                 if max(high - low for low, high in ends) <= tolerance:
                     break

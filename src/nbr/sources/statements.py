@@ -72,6 +72,12 @@ class Table:
         encoder.add((unless, root))
 
 
+def _statement(rule: Rule) -> Expression:
+    said = rule.at_least(1.0)
+    assert said is not None
+    return said
+
+
 class Statements(Source):
     """The rules of a model, a question and a condition as formulas, one for each level of grade."""
 
@@ -135,8 +141,9 @@ class Statements(Source):
         if all(isinstance(rule, Clause) for rule in rules):
             # Bits are told apart anyway; of other variables it matters what is asked.
             world = self.knowledge.world
-            other = frozenset(a for each in asked for a in each.atoms() if not isinstance(world.variables[a.name], Bit))
-            base, selectors = self.knowledge.once(("encoded", other), lambda: self._rules(level))
+            said = self.knowledge.once("atoms", lambda: {a for rule in rules for a in _statement(rule).atoms()})
+            new = {a for each in asked for a in each.atoms() if not isinstance(world.variables[a.name], Bit)} - said
+            base, selectors = self.knowledge.once(("encoded", frozenset(new)), lambda: self._rules(level))
             encoder = base.copy()
         else:
             encoder, selectors = self._rules(level)
