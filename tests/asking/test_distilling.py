@@ -34,7 +34,7 @@ def mixed() -> nbr.Reasoner:
 
 
 def test_fates() -> None:
-    found = mixed().distil(agreement=1.0)
+    found = mixed().distil(agreement=1.0, budget=60.0)
     assert [fate.became for fate in found.rules] == ["as it was", "in words", "in words", "dropped"]
     assert [str(rule) for rule in found.reasoner.rules][:2] == ["x0 -> x1", "both"]
     assert found.reasoner.rules[1].describe() == "x1 & x2"
@@ -48,7 +48,7 @@ def test_what_is_lost_is_the_largest_change_of_an_answer() -> None:
     grade = torch.tensor([0.0, 0.04, 0.95, 1.0], dtype=torch.float64)
     rule = nbr.Fuzzy(lambda points: grade[(points @ points.new_tensor([2.0, 1.0])).long()], 0.8, inputs=["x0", "x1"])
     before = nbr.Reasoner(nbr.World.bits(2), [rule])
-    found = before.distil()
+    found = before.distil(budget=60.0)
     assert found.reasoner.rules[0].describe() == "x0"
     moved = []
     for i in (0, 1):

@@ -183,6 +183,20 @@ def test_levels_of_a_fuzzy_rule_are_statements_of_their_own() -> None:
     assert found.lost.largest == pytest.approx(0, abs=1e-9)
 
 
+def test_levels_without_words_are_left_out() -> None:
+    """Crisp at 1/2, noise above it: one statement, and what is off is told."""
+    noise = torch.rand(1024, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+    def grades(points: Tensor) -> Tensor:
+        place = (points @ (2.0 ** torch.arange(10, dtype=points.dtype))).long()
+        return points[:, 3] * (0.6 + 0.4 * noise[place])
+
+    found = words(BITS, nbr.Fuzzy(grades, 0.9, inputs=BITS.names))
+    assert (found.text, found.agreement) == ("x3", 1.0)
+    assert 0.1 < found.off < 0.3
+    assert "off by up to" in str(found)
+
+
 def test_brief_statements_mean_the_same() -> None:
     for seed in range(200):
         draw = random.Random(seed)

@@ -29,6 +29,7 @@ from nbr.world import Bit, Choice, World
 ASKED = 400  # questions of which the effect is measured
 EACH = 10  # of them at the most with one condition
 Model = TypeVar("Model")
+Asked = tuple[str | None, Sequence[str]]  # a condition, and questions
 
 
 @dataclass(frozen=True)
@@ -163,25 +164,39 @@ def _lost(before: Knowledge, after: Knowledge, prior: Prior, budget: float, seed
     """Both models asked about variables while some others are known, from none to all, as drawn from the prior."""
     end = time.monotonic() + budget
     changes: list[tuple[float, str]] = []
-    for given, questions in _questions(before.world, prior, seed):
-        if time.monotonic() >= end or len(changes) >= ASKED:
-            break
-        settings = Settings(budget=max(0.01, (end - time.monotonic()) / 4))
-        try:
-            first, second = (ask_many(model, [(q, given) for q in questions], settings) for model in (before, after))
-        except NbrError:  # the rules allow no point of this condition
-            continue
-        for one, other in zip(first, second, strict=True):
-            if one.exact and other.exact:
-                moved = max(abs(one.belief - other.belief), abs(one.plausibility - other.plausibility))
-                changes.append((moved, one.question + (f" given {given}" if given else "")))
+    asked = list(_questions(before.world, prior, seed))
+    at_once = 1  # conditions: more where they are answered quickly, as they share the work
+    while asked and len(changes) < ASKED and (left := end - time.monotonic()) > 0:
+        some, asked = asked[:at_once], asked[at_once:]
+        settings = Settings(budget=max(0.05, left / (4 * sum(len(questions) for _, questions in some))))
+        changes += _changes(before, after, some, settings)
+        at_once = 2 * at_once if end - time.monotonic() > 0.9 * left else 1
     if not changes:
         return Lost(0, 0.0, 0.0, "")
     largest, at = max(changes, key=lambda change: change[0])
     return Lost(len(changes), sum(moved for moved, _ in changes) / len(changes), largest, at)
 
 
-def _questions(world: World, prior: Prior, seed: int) -> Iterator[tuple[str | None, Sequence[str]]]:
+def _changes(
+    before: Knowledge, after: Knowledge, asked: Sequence[Asked], settings: Settings
+) -> list[tuple[float, str]]:
+    """How far each answer moves that both models know exactly, and the question."""
+    pairs = [(question, given) for given, questions in asked for question in questions]
+    try:
+        first, second = (ask_many(model, pairs, settings) for model in (before, after))
+    except NbrError:  # the rules allow no point of a condition
+        return [] if len(asked) == 1 else [each for one in asked for each in _changes(before, after, [one], settings)]
+    return [
+        (
+            max(abs(one.belief - other.belief), abs(one.plausibility - other.plausibility)),
+            one.question + (f" given {one.given}" if one.given else ""),
+        )
+        for one, other in zip(first, second, strict=True)
+        if one.exact and other.exact
+    ]
+
+
+def _questions(world: World, prior: Prior, seed: int) -> Iterator[Asked]:
     """Conditions, nothing first, each with questions about some variables that it leaves open."""
     draw = random.Random(seed)
     names = [name for name, kind in world.variables.items() if isinstance(kind, Bit | Choice)]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -39,6 +39,7 @@ WORTH = 1e-3  # of balanced agreement that each character must bring in one that
 HALF = 0.5
 CRISP = 0.05  # what single points may be off where one statement does
 LEVELS = 3  # statements at the most
+WORDS_DO = 0.9  # agreement from which on a rule has words at all, and finer levels are looked at
 
 Grades = Callable[[Tensor], Tensor]
 
@@ -65,7 +66,7 @@ class Restated:
     words: tuple[Words, ...]
     off: float
     points: int
-    listed: bool  # whether the points are all there are
+    listed: bool = True  # whether the points are all there are
 
     @property
     def agreement(self) -> float:
@@ -125,22 +126,29 @@ def restate(rule: Rule, world: World, grades: Grades, names: Sequence[str], draw
         return _shortest(_candidates(world, grades, names, points, truth, level), world, points, truth)
 
     known: dict[float, Expression] = {}
-    levels = [_level(values)]
+    levels, best = [_level(values)], None
     while True:
-        for level in levels:
-            if level not in known:
-                known[level] = shortest(level)
-        holds = torch.stack([known[level].holds(world, points) for level in levels])
-        beliefs, off = _carried(values, holds, levels, rule.degree)
-        further = _further(values, levels, rule.degree)
-        if off <= CRISP or further is None or len(levels) == LEVELS:
+        known |= {level: shortest(level) for level in levels if level not in known}
+        found = _restated([(level, known[level]) for level in levels], values, rule.degree, world, points)
+        if best is not None and found.agreement < best.agreement:  # there are no words for finer levels
+            break
+        best, further = found, _further(values, levels, rule.degree)
+        if best.off <= CRISP or further is None or len(levels) == LEVELS or best.agreement < WORDS_DO:
             break
         levels = sorted([*levels, further])
+    return replace(best, listed=whole is not None)
+
+
+def _restated(
+    said: list[tuple[float, Expression]], grades: Tensor, belief: float, world: World, points: Tensor
+) -> Restated:
+    holds = torch.stack([statement.holds(world, points) for _, statement in said])
+    beliefs, off = _carried(grades, holds, [level for level, _ in said], belief)
     words = [
-        Words(known[level], brief(known[level]), float((held == (values >= level)).double().mean()), belief, level)
-        for level, held, belief in zip(levels, holds, beliefs, strict=True)
+        Words(statement, brief(statement), float((held == (grades >= level)).double().mean()), carried, level)
+        for (level, statement), held, carried in zip(said, holds, beliefs, strict=True)
     ]
-    return Restated(tuple(words), off, len(points), whole is not None)
+    return Restated(tuple(words), off, len(points))
 
 
 def _level(grades: Tensor) -> float:
