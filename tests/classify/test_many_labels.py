@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 import torch
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -266,3 +269,69 @@ def test_rows_count_by_their_weights() -> None:
 def test_unknown_frames_are_told() -> None:
     with pytest.raises(NbrError, match="did you mean 'pairs'"):
         RobustClassifier(frames="pair", **MANY).fit(*corners())
+
+
+def test_probabilities_are_calibrated_on_rows_that_were_held_out(tmp_path: Path) -> None:
+    """Labels that are wrong in a fifth of all rows: sure of itself before, about right after; nothing else changes."""
+    X, y = corners(900, labels=3)
+    dice = np.random.default_rng(5)
+    noisy = np.where(dice.random(900) < 0.2, dice.integers(0, 3, 900), y)
+    plain = RobustClassifier(0.3, memories=False, **MANY).fit(X[:600], noisy[:600])
+    before, radius = plain.predict_proba(X[600:]), plain.certified_radius(X[600:])
+    told = plain.calibrate(X[600:750], noisy[600:750])
+    after = told.predict_proba(X[600:])
+
+    def loss(chances: np.ndarray) -> float:
+        return -float(np.log(chances[np.arange(150, 300), noisy[750:]]).mean())
+
+    assert loss(after) < loss(before)
+    np.testing.assert_array_equal(told.certified_radius(X[600:]), radius)
+    np.testing.assert_array_equal(after.argmax(axis=1), before.argmax(axis=1))
+    told.save(tmp_path / "c.nbr")
+    np.testing.assert_array_equal(nbr.load(tmp_path / "c.nbr").predict_proba(X[600:]), after)
+    held = RobustClassifier(0.3, held_out=0.25, **MANY).fit(X, noisy)
+    assert held.sharpness_ != 1
+    with pytest.raises(NbrError, match="does not know the label 7"):
+        told.calibrate(X[:2], [0, 7])
+    with pytest.raises(NbrError, match="one label for each input"):
+        told.calibrate(X[:2], [0])
+    with pytest.raises(NbrError, match="held_out is a share"):
+        RobustClassifier(held_out=1.0, **MANY).fit(X, y)
+
+
+def test_a_radius_is_suggested_from_the_data() -> None:
+    X, y = corners()
+    classifier = RobustClassifier("auto", **MANY).fit(X, y)
+    wide = RobustClassifier("auto", **MANY).fit(10 * X, y)
+    assert wide.recipe_["epsilon"] == pytest.approx(10 * classifier.recipe_["epsilon"], rel=1e-4)
+    proved = (classifier.predict(X) == y) & (classifier.certified_radius(X) > classifier.recipe_["epsilon"])
+    assert proved.mean() > 0.5
+    with pytest.raises(NbrError, match="epsilon is above 0, or 'auto'"):
+        RobustClassifier("outo", **MANY).fit(X, y)
+    with pytest.raises(NbrError, match="no radius can be suggested"):
+        RobustClassifier("auto", **MANY).fit(np.zeros((40, 3)), np.arange(40) % 2)
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+def test_refitted_cloned_pickled_or_asked_by_threads_it_answers_the_same(labels: int, tmp_path: Path) -> None:
+    X, y = corners(labels=labels)
+
+    def said(classifier: RobustClassifier) -> list[np.ndarray]:
+        return [
+            classifier.predict(X),
+            classifier.belief(X),
+            classifier.certified_radius(X),
+            classifier.predict_proba(X),
+        ]
+
+    classifier = RobustClassifier(0.5, **MANY).fit(X, y)
+    first = said(classifier)
+    joblib.dump(classifier, tmp_path / "c.joblib")
+    classifier.set_params(epochs=1).fit(X + 1, y).set_params(epochs=15)  # and back: nothing of the other fit is left
+    with ThreadPoolExecutor(4) as pool:
+        threads = list(pool.map(lambda _: said(joblib.load(tmp_path / "c.joblib")), range(2)))
+        shared = joblib.load(tmp_path / "c.joblib")
+        threads += list(pool.map(lambda _: said(shared), range(4)))
+    for told in (said(classifier.fit(X, y)), said(clone(classifier).fit(X, y)), *threads):
+        for one, other in zip(told, first, strict=True):
+            np.testing.assert_array_equal(one, other)

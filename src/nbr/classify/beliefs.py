@@ -40,7 +40,8 @@ def believe(
         now = ScoredRules(rules.groups, rules.share.float(), scale.exp(), torch.sigmoid(doubt))
         return now.batch(scores, "scaled").points()
 
-    push(seen(sample, rules, memory), sample, rules.groups, [doubt, scale], combined, recipe, watch)
+    fewer, scores = sample.thinned(seen(sample, rules, memory))
+    push(scores, fewer, rules.groups, [doubt, scale], combined, recipe, watch)
     return replace(rules, belief=torch.sigmoid(doubt.detach()).double(), scale=scale.detach().exp().double())
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,6 +16,7 @@ from torch import Tensor
 from nbr.classify.evaluation import Evaluation
 from nbr.classify.familiarity import Familiarity
 from nbr.classify.intervals import MOST_LABELS, Intervals, discounted
+from nbr.classify.tempering import sharpness
 from nbr.errors import NbrError
 from nbr.storage import container
 
@@ -51,6 +53,7 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     classes_: Array
     combine: str
     familiarity_: Familiarity | None = None  # by which belief is discounted
+    sharpness_: float = 1.0  # by which log Pl is multiplied for probabilities
 
     @abstractmethod
     def _evaluate(self, X: ArrayLike) -> Evaluation:
@@ -104,8 +107,23 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         return found
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """The softmax of log Pl: the probability of the label under a uniform prior (section 4.4)."""
-        return self._evaluate(X).scores().softmax(dim=1).numpy()
+        """The softmax of log Pl: the probability of the label under a uniform prior (section 4.4).
+
+        Where the classifier was calibrated, log Pl is first multiplied by `sharpness_`.
+        """
+        return (self._evaluate(X).scores() * self.sharpness_).softmax(dim=1).numpy()
+
+    def calibrate(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn how sharp probabilities should be, from inputs that it was not trained on; nothing else changes."""
+        scores = self._evaluate(X).scores()
+        truth = np.asarray(y)
+        unknown = set(truth.tolist()) - set(self.classes_.tolist())
+        if unknown:
+            raise NbrError(f"the classifier does not know the label {sorted(map(str, unknown))[0]}")
+        if truth.shape != (len(scores),):
+            raise NbrError(f"{len(scores)} inputs and labels of shape {truth.shape}: give one label for each input")
+        self.sharpness_ = sharpness(scores, torch.from_numpy(np.searchsorted(self.classes_, truth)))
+        return self
 
     def belief(self, X: ArrayLike) -> Array:
         """The interval [belief, plausibility] of each label: (n, labels, 2); wide for inputs unlike the examples."""

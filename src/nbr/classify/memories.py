@@ -38,7 +38,7 @@ def memorise(sample: Sample, networks: nn.Module, layout: Layout, recipe: Recipe
     kept = sample.labels[left]
     memory = torch.full((len(left),), -1)
     memory[left] = len(table) + torch.arange(len(kept))
-    scale = _scales(scores, taken, table[:, sample.labels].T == 0, sample, recipe)
+    scale = _scales(scores, taken, table, sample, recipe)
     reach, sharp = _reaches(sample, left, recipe)
     rules = NonexpansiveRules(
         groups=Groups(torch.cat([table, against_rest(kept, sample.kinds)])),
@@ -52,10 +52,11 @@ def memorise(sample: Sample, networks: nn.Module, layout: Layout, recipe: Recipe
     return rules, memory
 
 
-def _scales(scores: Tensor, own: Tensor, other: Tensor, sample: Sample, recipe: Recipe) -> Tensor:
+def _scales(every: Tensor, own: Tensor, table: Tensor, examples: Sample, recipe: Recipe) -> Tensor:
     """s of each network: its own examples (n, networks) against those of its other group."""
     beta = recipe.shift * recipe.epsilon
-    mine, theirs = own.float(), other.float()
+    sample, scores = examples.thinned(every)
+    mine, theirs = examples.thinned(own)[1].float(), (table[:, sample.labels].T == 0).float()
     if sample.weights is not None:
         mine, theirs = mine * sample.weights[:, None], theirs * sample.weights[:, None]
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from sklearn.model_selection import StratifiedShuffleSplit
 from torch import Tensor
 
 from nbr.classify.augment import affine
+from nbr.errors import NbrError
 from nbr.training import Watcher
 
-__all__ = ["Recipe", "Sample", "Watcher"]
+__all__ = ["Recipe", "Sample", "Watcher", "suggested"]
+ENOUGH = 12_000  # examples for scales and beliefs
+ASKED = 2000  # examples whose nearest others a radius is suggested from
+CLOSE = 0.25  # of the distance to the nearest example of another label: half of it is the most that could be proved
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,24 @@ class Sample:
         """How many labels there are."""
         return int(self.labels.max()) + 1
 
+    def split(self, share: float, seed: int) -> tuple[Sample, Sample | None]:
+        """Examples to learn from, and a share of each label held out; all and none if a label has too few for that."""
+        labels = self.labels.numpy()
+        if not share or min(share, 1 - share) * np.bincount(labels).min() < 1:
+            return self, None
+        splitter = StratifiedShuffleSplit(1, test_size=share, random_state=seed)
+        learn, held = (torch.from_numpy(rows) for rows in next(splitter.split(labels, labels)))
+        return self._only(learn), self._only(held)
+
+    def _only(self, rows: Tensor) -> Sample:
+        weights = None if self.weights is None else self.weights[rows] / self.weights[rows].mean()
+        return Sample(self.points[rows], self.labels[rows], self.shape, weights)
+
+    def thinned(self, scores: Tensor) -> tuple[Sample, Tensor]:
+        """At most `ENOUGH` examples, evenly spaced, and their rows of a matrix: for steps that learn few numbers."""
+        rows = torch.arange(0, len(self.labels), -(-len(self.labels) // ENOUGH))
+        return (self, scores) if len(rows) == len(self.labels) else (self._only(rows), scores[rows])
+
     @property
     def fingerprint(self) -> str:
         """Tells one sample from another."""
@@ -79,3 +103,22 @@ class Sample:
         if self.shape is None or not strength:
             return points
         return affine(points.view(-1, *self.shape), strength, generator).flatten(1)
+
+
+def suggested(sample: Sample) -> float:
+    """A radius to be robust at: a quarter of the median distance to the nearest example of another label.
+
+    >>> points = torch.tensor([[0.0], [0.5], [4.0], [4.5]])
+    >>> suggested(Sample(points, torch.tensor([0, 0, 1, 1]), None))
+    0.9375
+    """
+    step = max(1, len(sample.points) // ASKED)
+    asked, labels = sample.points[::step], sample.labels[::step]
+    near = [
+        torch.cdist(part, sample.points).masked_fill(label[:, None] == sample.labels, torch.inf).amin(dim=1)
+        for part, label in zip(asked.split(256), labels.split(256), strict=True)
+    ]
+    found = CLOSE * float(torch.cat(near).double().quantile(0.5))
+    if not found > 0:
+        raise NbrError("examples of different labels are the same: no radius can be suggested; give epsilon a number")
+    return found

@@ -34,6 +34,7 @@ def header(classifier: Any) -> registry.Spec:
         "features": classifier.n_features_in_,
         "shape": classifier.shape_,
         "figures": getattr(classifier, "figures_", {}),
+        **({"sharpness": classifier.sharpness_} if classifier.sharpness_ != 1 else {}),
     }
 
 
@@ -45,6 +46,10 @@ def restored(cls: type[Classifier], model: Mapping[str, Any]) -> Classifier:
     found.n_features_in_ = int(model["features"])
     found.shape_ = None if model["shape"] is None else (int(model["shape"][0]), int(model["shape"][1]))
     found.recipe_, found.figures_ = model["recipe"], model["figures"]
+    if "sharpness" in model:
+        found.sharpness_ = float(model["sharpness"])
+    if not found.sharpness_ > 0:
+        raise NbrError("the parts of the classifier do not fit together")
     if found.classes_.ndim != 1 or len(found.classes_) < 2:
         raise NbrError("the parts of the classifier do not fit together")
     return found  # type: ignore[no-any-return]
