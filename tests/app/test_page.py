@@ -248,3 +248,44 @@ def test_a_page_elsewhere_can_neither_ask_nor_read(browser: Any, majority: str) 
         )
         assert told == ["refused"] * 3
         page.context.close()
+
+
+@pytest.fixture(scope="module")
+def digits() -> Iterator[str]:
+    with served(nbr.load("mnist-4-9"), "mnist-4-9") as address:
+        yield address
+
+
+def test_a_four_is_drawn_and_proved(browser: Any, digits: str) -> None:
+    found = Seen(browser, digits)
+    page = found.open()
+    box = page.locator("#drawing").bounding_box()
+    for stroke in ([(95, 60), (80, 150), (195, 150)], [(185, 60), (180, 240)]):
+        (first, *others) = [(box["x"] + x * box["width"] / 280, box["y"] + y * box["width"] / 280) for x, y in stroke]
+        page.mouse.move(*first)
+        page.mouse.down()
+        for place in others:
+            page.mouse.move(*place, steps=8)
+        page.mouse.up()
+    page.locator("#attack", has_text="A short attack needs a change of").wait_for()
+    assert page.locator("#label").text_content() == "4"
+    proved = re.search(r"L2 length ([\d.]+) or less", str(page.locator("#proof").text_content()))
+    needed = re.search(r"a change of ([\d.]+) to make it 9", str(page.locator("#attack").text_content()))
+    assert proved
+    assert needed
+    assert 0 < float(proved[1]) <= float(needed[1])
+    page.get_by_role("button", name="Clear").click()
+    page.locator("#label").wait_for(state="hidden")
+    page.context.close()
+    assert found.complaints == []
+
+
+def test_a_picture_is_chosen(browser: Any, digits: str) -> None:
+    found = Seen(browser, digits)
+    page = found.open()
+    page.get_by_label("Choose a picture").set_input_files(EXAMPLES / "nine.png")
+    page.locator("#label", has_text="9").wait_for()
+    page.get_by_label("Choose a picture").set_input_files(EXAMPLES / "garden.toml")
+    page.get_by_role("alert").filter(has_text="not a picture that can be read").wait_for()
+    page.context.close()
+    assert found.complaints == []

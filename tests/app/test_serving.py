@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 import httpx
 import numpy as np
@@ -428,6 +429,19 @@ def test_the_command_serves_and_ends(tmp_path: Path) -> None:
         rest = process.stderr.read()
         assert process.wait(30) == 0
     assert (told["belief"], told["plausibility"], rest) == (0.7, 1.0, "")
+
+
+def test_another_host_gets_a_token_that_is_printed_once() -> None:
+    with mock.patch("uvicorn.Server.run"):
+        here, there, given = (
+            run("serve", EXAMPLES / "garden.toml", "--port", "0", *options).stderr
+            for options in ([], ["--host", "0.0.0.0"], ["--host", "0.0.0.0", "--token", "ours"])
+        )
+    assert "token" not in here
+    made = re.search(r"#token=([\w-]{32}) ", there)
+    assert made
+    assert there.count(made[1]) == 1
+    assert "/#token=ours " in given
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,124 @@
-// The page of a classifier.
+// The page of a classifier: draw or drop a picture; intervals, conflict, what is proved, what an attack finds, the rules.
 
-import { make } from "./common.js";
+import { bar, call, down, gauge, interval, legend, make, trouble, two } from "./common.js";
+import { drawing, picture } from "./drawing.js";
+
+const SVG = "http://www.w3.org/2000/svg";
 
 export function classifier(model, main) {
-  document.getElementById("about").textContent = `tells ${model.labels.join(" from ")}`;
-  main.append(make("p", {}, "Use nbr classify for this model; its page is not made yet."));
+  const contents = Object.entries(model.contents).map(([name, count]) => `${count.toLocaleString("en")} ${name}`);
+  document.getElementById("about").textContent = `tells ${model.labels.join(" from ")}; ${contents.join(", ")}`;
+  let running = new AbortController();
+
+  const label = make("p", { id: "label", class: "verdict", role: "status" });
+  const bars = make("div", { class: "bars", id: "intervals" });
+  const conflict = gauge();
+  const notes = make("ul", { class: "quiet" });
+  const proof = make("p", { id: "proof" });
+  const circle = make("div", { class: "circle" });
+  const shown = make("div", { class: "pictures" });
+  const found = make("p", { id: "attack", role: "status" });
+  const rules = make("ul", { class: "rules" });
+  const said = make("div", { hidden: true }, label, bars, legend(false), conflict, notes);
+  const safe = make("section", { class: "panel", "aria-label": "Proof and attack", hidden: true }, make("h2", {}, "How far it holds"), proof, circle, found, shown);
+  const why = make("section", { class: "panel", "aria-label": "Rules", hidden: true }, make("h2", {}, "Rules that counted most"), rules);
+  const input = model.pictures ? drawing((content) => update(content && { picture: content })) : numbers(model, update);
+  const title = model.pictures ? "Draw a digit, drop a picture here, or choose one" : `Give ${model.inputs} numbers`;
+  main.className = "two";
+  main.append(
+    make("div", { class: "column" }, make("section", { class: "panel", "aria-label": "Input" }, make("h2", {}, title), input, said)),
+    make("div", { class: "column" }, safe, why),
+  );
+
+  async function update(body) {
+    running.abort();
+    running = new AbortController();
+    const { signal } = running;
+    trouble("");
+    for (const part of [said, safe, why]) part.hidden = true;
+    if (!body) return;
+    main.setAttribute("aria-busy", "true");
+    try {
+      const verdict = await call("classify", body, signal);
+      show(verdict);
+      if (model.attack) attacked(verdict, await call("attack", body, signal));
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!("status" in error)) throw error;
+      trouble(error.message);
+    }
+    if (!signal.aborted) main.removeAttribute("aria-busy");
+  }
+
+  function show(verdict) {
+    for (const part of [said, safe, why]) part.hidden = false;
+    label.textContent = String(verdict.label);
+    const lines = Object.entries(verdict.intervals ?? {}).map(([name, [belief, plausibility]]) => {
+      const drawn = bar();
+      drawn.show({ belief, plausibility }, name);
+      const words = make("span", { class: "number" }, interval({ belief, plausibility }));
+      return make("div", { class: "interval" }, make("span", { class: "label" }, name), drawn, words);
+    });
+    bars.replaceChildren(...lines);
+    conflict.show(verdict.conflict);
+    notes.replaceChildren(...verdict.warnings.map((words) => make("li", {}, words)));
+    const radius = verdict.proved_radius;
+    proof.textContent = !radius
+      ? "Nothing is proved here."
+      : `Proved: no change of L2 length ${down(radius)} or less gives another label.`;
+    circle.replaceChildren(...(radius ? [circles(radius, null)] : []));
+    found.textContent = model.attack ? "An attack is looking for the smallest change …" : "";
+    shown.replaceChildren(...(verdict.image ? [picture(verdict.image, model.shape, `${verdict.label}: as it was seen`)] : []));
+    rules.replaceChildren(...verdict.rules.map((rule) => reason(rule, verdict.rules[0].weight)));
+  }
+
+  function reason(rule, most) {
+    const width = make("span", { class: "for" });
+    width.style.width = `${most > 0 ? (100 * rule.weight) / most : 0}%`;
+    const own = rule.proved_radius === null ? "" : `, holds within ${down(rule.proved_radius)}`;
+    const words = make("span", { class: "says" }, make("b", {}, `${rule.kind} ${rule.rule}`), ` speaks for ${rule.speaks_for}${own}`);
+    const weight = make("span", { class: "bar", role: "img", "aria-label": `weight ${two(rule.weight)}` }, width);
+    const remembered = rule.image ? picture(rule.image, model.shape, "what it remembers") : null;
+    return make("li", { class: "reason" }, words, make("span", { class: "interval" }, weight, make("span", { class: "number" }, two(rule.weight))), remembered);
+  }
+
+  function attacked(verdict, attack) {
+    if (attack.distance === null) {
+      found.textContent = "A short attack found no change that gives another label.";
+      return;
+    }
+    found.textContent = `A short attack needs a change of ${two(attack.distance)} to make it ${attack.label}.`;
+    circle.replaceChildren(circles(verdict.proved_radius ?? 0, attack.distance));
+    if (attack.image) {
+      const change = attack.image.map((shade, place) => Math.min(255, Math.max(0, 128 + shade - verdict.image[place])));
+      shown.append(picture(attack.image, model.shape, `${attack.label}: after the attack`), picture(change, model.shape, "the change"));
+    }
+  }
+}
+
+// The ball in which the label is proved to stay, and the distance at which an attack has changed it.
+function circles(radius, distance) {
+  const scale = 90 / Math.max(radius, distance ?? 0);
+  const drawn = (name, attributes, text) => {
+    const element = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text) element.textContent = text;
+    return element;
+  };
+  const words = `proved within ${down(radius)}` + (distance === null ? "" : `, attacked at ${two(distance)}`);
+  const picture = drawn("svg", { viewBox: "-100 -100 200 200", role: "img", "aria-label": words });
+  if (distance !== null) picture.append(drawn("circle", { r: scale * distance, class: "attacked" }));
+  picture.append(drawn("circle", { r: scale * radius, class: "proved" }), drawn("circle", { r: 3, class: "here" }));
+  picture.append(drawn("text", { y: 22, "text-anchor": "middle" }, `proved ${down(radius)}`));
+  if (distance !== null) {
+    const at = (scale * distance) / Math.SQRT2;
+    picture.append(drawn("circle", { cx: at, cy: -at, r: 5, class: "found" }));
+  }
+  return picture;
+}
+
+function numbers(model, changed) {
+  const field = make("textarea", { rows: 4, "aria-label": `${model.inputs} numbers, separated by blanks or commas` });
+  const ask = () => changed({ numbers: field.value.split(/[\s,;]+/).filter(Boolean).map(Number) });
+  return make("div", {}, field, make("button", { type: "button", onclick: ask }, "Classify"));
 }

@@ -59,6 +59,9 @@ export function make(tag, properties = {}, ...children) {
 
 export const two = (number) => number.toFixed(2);
 
+// What is proved is never rounded up.
+export const down = (number) => (Math.floor(100 * number) / 100).toFixed(2);
+
 export function interval(answer) {
   return `[${two(answer.belief)}, ${two(answer.plausibility)}]`;
 }

@@ -52,11 +52,10 @@ def serve(
         timeout_keep_alive=30,
         timeout_graceful_shutdown=int(budget) + 1,
     )
-    listening = _listen(host, port)
     shown = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listening.getsockname()[1]}/" + ("" if made is None else f"#token={made}")
-    print(f"{Path(model).name}: {address}   (Ctrl-C ends it)", file=sys.stderr, flush=True)
-    with contextlib.suppress(KeyboardInterrupt):
+    with _listen(host, port) as listening, contextlib.suppress(KeyboardInterrupt):
+        address = f"http://{shown}:{listening.getsockname()[1]}/" + ("" if made is None else f"#token={made}")
+        print(f"{Path(model).name}: {address}   (Ctrl-C ends it)", file=sys.stderr, flush=True)
         uvicorn.Server(settings).run(sockets=[listening])
 
 
