@@ -38,6 +38,20 @@ def test_it_reads_pictures(shipped: RobustClassifier, name: str, label: int) -> 
     assert shipped.certified_radius(picture[None])[0] > 0
 
 
+def test_all_ten_digits() -> None:
+    """The other one that is shipped: networks for each pair of labels on layers in common."""
+    ten = nbr.load("mnist-10")
+    assert (SHIPPED / "mnist-10.nbr").stat().st_size <= 10_000_000
+    assert ten.figures_["images"] == 10_000
+    assert ten.classes_.tolist() == list(range(10))
+    X = np.stack([pictures.read(EXAMPLES / f"{name}.png")[0] for name in ("nine", "four")])
+    assert ten.predict(X).tolist() == [9, 4]
+    assert bool((ten.certified_radius(X) > 1).all())
+    seen, blank = (np.diff(ten.belief(each)).max() for each in (X, np.zeros_like(X)))
+    assert seen < 0.1 < 0.3 < blank, "of a blank picture less is known"
+    assert bool((bound(ten.rules_.networks.module().double()) <= 1 + 1e-6).all())
+
+
 def test_no_pair_of_inputs_moves_apart(shipped: RobustClassifier) -> None:
     network, generator = shipped.rules_.networks.module().double(), torch.Generator().manual_seed(0)
     most = bound(network)

@@ -204,7 +204,9 @@ def reproduce(
 
 
 Pictures = Annotated[list[Path], typer.Argument(help="PNG or other picture files of one digit each, any size.")]
-Classifier = Annotated[str, typer.Option("--model", help="A classifier: a .nbr file, or mnist-4-9, which is included.")]
+Classifier = Annotated[
+    str, typer.Option("--model", help="A classifier: a .nbr file, or mnist-4-9 or mnist-10, which are included.")
+]
 
 
 @app.command()
@@ -252,7 +254,9 @@ def data(
 
 @app.command()
 def attack(
-    model: Annotated[str, typer.Argument(help="A classifier: a .nbr file, or mnist-4-9, which is included.")],
+    model: Annotated[
+        str, typer.Argument(help="A classifier: a .nbr file, or mnist-4-9 or mnist-10, which are included.")
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder in which results are kept.")],
     data: Annotated[str, typer.Option(help="mnist or fashion-mnist: whose test images to attack.")] = "mnist",
     epsilon: Annotated[float, typer.Option(help="The L2 length of a change.")] = 2.0,
