@@ -204,9 +204,7 @@ def reproduce(
 
 
 Pictures = Annotated[list[Path], typer.Argument(help="PNG or other picture files of one digit each, any size.")]
-Classifier = Annotated[
-    str, typer.Option("--model", help="A classifier: a .nbr file, or mnist-4-9 or mnist-10, which are included.")
-]
+Classifier = Annotated[str, typer.Option("--model", help="A classifier: a .nbr file, mnist-4-9 or mnist-10.")]
 
 
 @app.command()
@@ -254,9 +252,7 @@ def data(
 
 @app.command()
 def attack(
-    model: Annotated[
-        str, typer.Argument(help="A classifier: a .nbr file, or mnist-4-9 or mnist-10, which are included.")
-    ],
+    model: Annotated[str, typer.Argument(help="A classifier: a .nbr file, mnist-4-9 or mnist-10.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder in which results are kept.")],
     data: Annotated[str, typer.Option(help="mnist or fashion-mnist: whose test images to attack.")] = "mnist",
     epsilon: Annotated[float, typer.Option(help="The L2 length of a change.")] = 2.0,

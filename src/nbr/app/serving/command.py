@@ -19,9 +19,7 @@ CONNECTIONS = 512
 
 
 def serve(
-    model: Annotated[
-        str, typer.Argument(help="A model: a .nbr or .toml file, or mnist-4-9 or mnist-10, which are included.")
-    ],
+    model: Annotated[str, typer.Argument(help="A model: a .nbr or .toml file, mnist-4-9 or mnist-10.")],
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8000,
     host: Annotated[str, typer.Option(help="Where to listen; other than this computer's own needs a token.")] = HERE[0],
     token: Annotated[str | None, typer.Option(envvar="NBR_TOKEN", help="The token; else one is made up.")] = None,
