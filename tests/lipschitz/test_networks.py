@@ -113,6 +113,19 @@ def test_sorting_keeps_distances_from_growing(seed: int, scale: float) -> None:
         assert bool((stretch(layer, first, second) <= ROUND).all())
 
 
+def test_groups_of_neighbours_are_sorted_for_each_input() -> None:
+    x = torch.randn(5, 7, 12, generator=torch.Generator().manual_seed(0))
+    for group in (2, 3, 12):
+        wanted = [part.sort().values for part in x.reshape(-1, group)]
+        assert torch.equal(GroupSort(group)(x), torch.stack(wanted).reshape(x.shape))
+
+
+def test_rounding_of_convolutions_is_not_claimed() -> None:
+    network = nn.Sequential(Convolution(1, 2, 3, (4, 4)), nn.Flatten())
+    with pytest.raises(NbrError, match="rounding of convolutions"):
+        lipschitz.rounding(network, torch.ones(1, dtype=torch.float64))
+
+
 def test_one_input_for_all_networks_or_one_each() -> None:
     network = lipschitz.dense(20, [16, 16], 3)
     points = torch.randn(4, 20, generator=torch.Generator().manual_seed(0))
