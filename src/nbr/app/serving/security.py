@@ -20,6 +20,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HERE = frozenset({"localhost", "127.0.0.1", "::1"})
+SPILLED = 16 << 20  # bytes of a body too large that are read and forgotten: a client that still sends hears no answer
 WITH_PICTURES = ("/api/classify", "/api/certify", "/api/attack")
 HEADERS = {
     b"content-security-policy": (
@@ -117,7 +118,7 @@ class Guard:
         most = self.allowed.picture if scope["path"] in WITH_PICTURES else self.allowed.body
         too_large = Refused(413, f"the body may have {most:,} bytes")
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        if length.isdigit() and int(length) > most:
+        if length.isdigit() and int(length) > SPILLED:
             raise too_large
         parts, size, more = [], 0, True
         try:
@@ -128,12 +129,14 @@ class Guard:
                         raise Refused(400, "the request broke off")
                     part = message.get("body", b"")
                     size += len(part)
-                    if size > most:
+                    if size > SPILLED:
                         raise too_large
-                    parts.append(part)
+                    parts += [part] if size <= most else []
                     more = message.get("more_body", False)
         except TimeoutError:
             raise Refused(408, f"the body did not arrive within {self.allowed.upload:g} seconds") from None
+        if size > most:
+            raise too_large
         return b"".join(parts)
 
 
