@@ -10,7 +10,7 @@ demo: .venv/ready          ## learn the paper's Table 1 from rows with holes, an
 	$(BIN)/nbr reproduce table1 --seeds 1
 
 test: .venv/ready          ## run the tests, on every core
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 check: .venv/ready         ## what CI runs: lint, format, types, tests
 	$(BIN)/ruff check .

@@ -15,9 +15,6 @@ LONGEST = ["test_robust", "test_fitting", "test_table1", "test_protocol", "test_
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What a file prepares for its tests is made once; no process is left alone with a long file at the end."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+    """No process is left alone with a long file at the end; --dist loadfile keeps the tests of a file together."""
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import socket
 import sys
 from pathlib import Path
@@ -26,6 +25,8 @@ def serve(
     budget: Annotated[float, typer.Option(help="Seconds that a request may take at the most.")] = 10.0,
 ) -> None:
     """A page to ask, look and test in, and an API, for one model. Ctrl-C ends it."""
+    import secrets
+
     try:
         import uvicorn
 
