@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from command import run as nbr
+
 ROOT = Path(__file__).parents[2]
 GARDEN = str(ROOT / "examples" / "garden.toml")
 MAJORITY = str(ROOT / "examples" / "majority.toml")
-
-
-def nbr(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "nbr", *words], capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 
 import nbr
+from command import run
 from nbr.priors import Independent
 
 GARDEN = Path(__file__).parents[2] / "examples" / "garden.toml"
 
 
 def ask(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nbr", "ask", *map(str, words)], capture_output=True, text=True, timeout=60
-    )
+    return run("ask", *words)
 
 
 @pytest.fixture
