@@ -11,6 +11,7 @@ from torch import nn
 import nbr
 from nbr.inference import Limits
 from nbr.language import parse
+from nbr.sources import elimination
 from nbr.sources.elimination import Elimination
 
 COLOUR = nbr.Choice("red", "green", "blue")
@@ -83,3 +84,21 @@ def test_what_cannot_be_eliminated_is_said() -> None:
     pairs = [nbr.Neural([a, b], nn.Linear(2, 1), 0.5) for a in names for b in names if a < b]
     knit = nbr.Reasoner(world, pairs)
     assert "knit" in (Elimination.unfit(knit.knowledge, parse("x0"), None) or "")
+
+
+def test_no_order_is_looked_for_where_none_is_of_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Crisp rules need no tables, and a search for an order ends with the first table that is too large."""
+    names = [f"x{number}" for number in range(60)]
+    scopes = [(one, other) for one in names for other in names if one < other]
+    order, largest = elimination._order(scopes, nbr.World.bits(60))
+    assert len(order) == 1
+    assert largest > elimination.WIDEST
+
+    def asked(*question: object) -> str:
+        raise AssertionError("crisp rules were to be eliminated")
+
+    monkeypatch.setattr(elimination.Elimination, "unfit", asked)
+    monkeypatch.setattr("nbr.inference.ganak.available", lambda: False)
+    rules = [nbr.Clause(f"{one} | ~{other}", 0.6) for one, other in scopes[:40]]
+    answer = nbr.Reasoner(nbr.World.bits(60), rules).ask("x0", "x5", budget=0.5)
+    assert answer.engine == "drawn"

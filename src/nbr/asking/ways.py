@@ -116,7 +116,7 @@ def _from_boxes(part: Component, grid: int | None, limits: Limits) -> Outcome | 
 def _from_tables(part: Component, limits: Limits) -> Outcome | None:
     """Where some rule is fuzzy and the rules are thinly knit: elimination in drawn worlds."""
     knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    if Elimination.unfit(knowledge, proposition, condition) or all(map(is_crisp, knowledge.rules)):
+    if all(map(is_crisp, knowledge.rules)) or Elimination.unfit(knowledge, proposition, condition):
         return None
     assert isinstance(proposition, Expression)
     assert condition is None or isinstance(condition, Expression)

@@ -136,18 +136,27 @@ def _table(part: Rule | Expression, world: World) -> Factor:
 
 
 def _order(scopes: Sequence[tuple[str, ...]], world: World) -> tuple[list[str], int]:
-    """Variables, always the one next whose joined table is smallest, and the size of the largest."""
+    """Variables, always the one next whose joined table is smallest, and the size of the largest.
+
+    It ends with the first table that is too large: then the order is of no use.
+    """
     open_ = [frozenset(scope) for scope in scopes if scope]
     order: list[str] = []
     largest = 1
-    left = set().union(*open_) if open_ else set()
-    while left:
-        joined = {name: frozenset().union(*(scope for scope in open_ if name in scope)) for name in left}
-        name = min(left, key=lambda each: (_size(joined[each], world), world.column(each)))
-        largest = max(largest, _size(joined[name], world))
-        open_ = [scope for scope in open_ if name not in scope] + [joined[name] - {name}]
+    joined: dict[str, frozenset[str]] = {}
+    sizes: dict[str, tuple[int, int]] = {}
+    changed = frozenset().union(*open_)
+    while changed or sizes:
+        for each in changed:
+            joined[each] = frozenset().union(*(scope for scope in open_ if each in scope))
+            sizes[each] = _size(joined[each], world), world.column(each)
+        name = min(sizes, key=lambda each: sizes[each])
+        largest = max(largest, sizes.pop(name)[0])
         order.append(name)
-        left.remove(name)
+        if largest > WIDEST:
+            break
+        changed = joined[name] - {name}
+        open_ = [scope for scope in open_ if name not in scope] + ([changed] if changed else [])
     return order, largest
 
 
