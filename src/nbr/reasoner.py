@@ -16,9 +16,6 @@ from nbr.asking import best, checking, distilling, explaining, many, masses, ran
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import answer_table
-from nbr.asking.best import Best
-from nbr.asking.checking import Check
-from nbr.asking.distilling import Distilled
 from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
@@ -31,6 +28,7 @@ from nbr.errors import NbrError
 from nbr.inference import Limits
 from nbr.inference.point import keep
 from nbr.language import Expression, parse
+from nbr.plots import html
 from nbr.priors import Prior
 from nbr.restating.restated import Restated
 from nbr.rules import Rule
@@ -178,22 +176,22 @@ class Reasoner:
         """Belief and plausibility of every value of a variable, the most plausible first; pieces of a number."""
         return ranking.rank(self.knowledge, variable, given, asking.Settings(budget=budget, seed=seed))
 
-    def most_plausible(self, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> Best:
+    def most_plausible(self, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> best.Best:
         """The point at which E[mu_Y(z)], equation (10), is largest, and the rules that it breaks."""
         return best.most_plausible(self.knowledge, given, asking.Settings(budget=budget, seed=seed))
 
-    def check(self, *, budget: float = 10.0) -> Check:
+    def check(self, *, budget: float = 10.0) -> checking.Check:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
         return checking.check(self.knowledge, Limits.within(asking.Settings(budget=budget).budget))
 
     def restated(self, *, budget: float = 10.0, seed: int = 0) -> list[Restated | str]:
         """Each rule as short statements that agree with it, or why it is not restated: empty if it is a statement."""
-        deadline = Limits.within(asking.Settings(budget=budget).budget).deadline
-        return list(distilling.restated(self.knowledge, self.prior, deadline, seed))
+        limits = Limits.within(asking.Settings(budget=budget).budget)
+        return list(distilling.restated(self.knowledge, self.prior, limits.deadline, seed))
 
     def distil(
         self, agreement: float = 0.99, *, keep: bool = True, budget: float = 10.0, seed: int = 0
-    ) -> Distilled[Reasoner]:
+    ) -> distilling.Distilled[Reasoner]:
         """The model with statements in the place of networks, where they agree on that share of points.
 
         Other networks stay as they are, or are dropped if `keep` is False. `budget` seconds go into measuring what was
@@ -201,7 +199,7 @@ class Reasoner:
         """
         knowledge, fates, lost = distilling.distil(self.knowledge, self.prior, agreement, keep, budget, seed)
         reasoner = Reasoner(knowledge.world, knowledge.rules, prior=self.known_prior, views=self.views)
-        return Distilled(reasoner, fates, lost)
+        return distilling.Distilled(reasoner, fates, lost)
 
     def probability(
         self, question: str | Expression, given: str | Expression | None = None, *, budget: float = 10.0, seed: int = 0
@@ -297,3 +295,6 @@ class Reasoner:
 
     def __repr__(self) -> str:
         return f"Reasoner({len(self.world)} variables, {len(self.rules)} rules)"
+
+    def _repr_html_(self) -> str:
+        return html.listed(repr(self), [(rule.name or rule.describe(), rule.degree) for rule in self.rules])

@@ -99,30 +99,3 @@ def test_explain_in_words_and_json(tmp_path: Path) -> None:
     assert found["witness"]["x5"] == "1"
     assert found["counter"]["x5"] == "0"
     assert found["answer"]["exact"] is True
-
-
-def test_notebooks_show_bars() -> None:
-    import nbr as package
-
-    model = package.load(GARDEN)
-    answer = model.ask("rain", "grass=wet, ~sprinkler")
-    assert "width:70.00%" in answer._repr_html_()
-    assert "because of rule 2" in model.explain("rain", "grass=wet, ~sprinkler")._repr_html_()
-
-
-@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
-def test_pictures_are_in_the_one_style(ending: str, start: bytes, tmp_path) -> None:
-    from nbr import plots
-
-    path = tmp_path / f"a.{ending}"
-    done = nbr("ask", GARDEN, "rain", "--given", "grass=wet", "--plot", path)
-    assert done.returncode == 0, done.stderr
-    assert path.read_bytes().startswith(start)
-    if ending == "svg":
-        assert plots.COLOURS[0] in path.read_text()
-
-
-def test_a_picture_of_another_kind_is_refused(tmp_path) -> None:
-    done = nbr("ask", GARDEN, "rain", "--plot", tmp_path / "a.docx")
-    assert done.returncode == 2
-    assert "a picture is saved as .png, .svg or .pdf, not as .docx" in done.stderr

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nbr.app import explained, often, screen
+from nbr.app import drawn, often, screen
 from nbr.asking.answer_table import COLUMNS, OFTEN
 from nbr.asking.many import Question, ask_many
 from nbr.asking.question import Settings
 from nbr.asking.ranking import bare
 from nbr.density.many import probabilities
+from nbr.density.probability import Probability
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
 from nbr.reasoner import Reasoner
@@ -40,7 +41,7 @@ def one(
     if (variable := bare(reasoner.world, question)) is not None:
         ranked = reasoner.rank(variable, given, budget=settings["budget"], seed=settings["seed"])
         if plot is not None:
-            explained.draw_answers([(each.value, each.answer) for each in ranked.values], plot)
+            drawn.intervals(ranked.bars(), ranked.title, plot)
         return json.dumps(ranked.as_json()) if as_json else screen.ranking(ranked)
     share = 0.0 if reasoner.known_prior is None else often.SHARE * settings["budget"]
     answer = reasoner.ask(question, given, **{**settings, "budget": settings["budget"] - share})
@@ -51,7 +52,8 @@ def one(
         for line in answer.how:
             print(line, file=sys.stderr)
     if plot is not None:
-        explained.draw_answers([(question, answer)], plot)
+        value = found.value if isinstance(found, Probability) else None
+        drawn.intervals([answer.bar(often=value)], answer.title, plot)
     return json.dumps(often.as_json(answer, found)) if as_json else screen.answer(answer, found)
 
 

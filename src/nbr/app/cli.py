@@ -71,13 +71,13 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Why an answer is what it is: rules that carry it, rules that quarrel, points, what to observe next."""
-    from nbr.app import explained
+    from nbr.app import drawn, explained
     from nbr.kinds import load_reasoner
 
     condition = ", ".join(given) if given else None
     found = load_reasoner(model).explain(question, condition, budget=budget, seed=seed)
     if plot is not None:
-        explained.draw(found, plot)
+        drawn.intervals(found.bars(), found.title, plot)
     typer.echo(json.dumps(found.as_json()) if as_json else explained.text(found))
 
 
@@ -91,12 +91,18 @@ app.command()(command.serve)
 
 
 @app.command()
-def show(model: Model, as_json: Json = False) -> None:
+def show(
+    model: Model,
+    plot: Annotated[Path | None, typer.Option(help="A picture of its rules: .png, .svg or .pdf.")] = None,
+    as_json: Json = False,
+) -> None:
     """The variables, rules and beliefs of a model."""
-    from nbr.app import screen
+    from nbr.app import drawn, screen
     from nbr.kinds import load
 
     found = load(model)
+    if plot is not None:
+        drawn.rules(found, plot)
     typer.echo(json.dumps(screen.model_json(found)) if as_json else screen.model(found, model.name))
 
 

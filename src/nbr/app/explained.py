@@ -1,16 +1,11 @@
-"""Explanations as text for a terminal, and as a picture."""
+"""Explanations as text for a terminal."""
 
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
-from typing import Any
 
-from nbr import plots
 from nbr.app import screen
-from nbr.asking.answer import Answer
 from nbr.asking.explanation import Explanation, Point
-from nbr.storage.atomic import write
 
 SHOWN = 8  # lines of each list
 
@@ -38,35 +33,6 @@ def text(found: Explanation) -> str:
     if found.at_half:
         lines += ["", f"  in sets of rules, {_numbers(found.at_half)} counts as satisfied from grade 1/2 on"]
     return "\n".join(lines)
-
-
-def draw(found: Explanation, path: Path) -> None:
-    """The interval of the answer above those without each rule."""
-    shown = [each for each in found.effects if each.computed(found.answer)][:12]
-    given = f"   given   {found.answer.given}" if found.answer.given else ""
-    rows = [("the answer", found.answer), *((f"without {e.rule}: {_short(e.text, 40)}", e.without) for e in shown)]
-    draw_answers(rows, path, found.answer.question + given)
-
-
-def draw_answers(rows: list[tuple[str, Answer]], path: Path, title: str = "") -> None:
-    """Answers as bars from belief to plausibility, one below the other, the first one dark."""
-    write(path, _picture(rows, title, path.suffix.lstrip(".").lower() or "png"))
-
-
-def _picture(rows: list[tuple[str, Answer]], title: str, kind: str) -> bytes:
-    with plots.drawing(9, 1.6 + 0.42 * len(rows)) as figure:
-        axes: Any = figure.subplots()
-        for place, (_, answer) in enumerate(rows):
-            dark = plots.QUIET if place else plots.COLOURS[0]
-            unknown = {"color": plots.PALE, "hatch": plots.HATCH, "edgecolor": dark}
-            axes.barh(place, answer.belief, color=dark, height=0.6)
-            axes.barh(place, answer.ignorance, left=answer.belief, height=0.6, **unknown)
-            axes.text(1.01, place, f"[{answer.belief:.2f}, {answer.plausibility:.2f}]", va="center")
-        axes.set_yticks(range(len(rows)), [name for name, _ in rows])
-        axes.grid(axis="y", visible=False)
-        axes.invert_yaxis()
-        axes.set(title=title, xlim=(0, 1), xlabel="evidence for (solid), not known (hatched), evidence against (blank)")
-        return plots.saved(figure, kind)
 
 
 def _sets(title: str, sets: list[list[int]], complete: bool) -> list[str]:

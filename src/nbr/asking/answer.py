@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from nbr.asking import html
 from nbr.inference.problem import Interval
+from nbr.plots import html, intervals
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,18 @@ class Answer:
             "points": self.points,
             "notes": list(self.notes),
         }
+
+    def bar(self, name: str | None = None, often: float | None = None, beside: bool = False) -> intervals.Bar:
+        """The answer as one bar of a picture, under its question or another name."""
+        return intervals.Bar(name or self.question, self.bounds.belief, self.bounds.plausibility, often, beside)
+
+    def plot(self) -> Figure:
+        """The interval as a figure of matplotlib; its `savefig` writes it."""
+        return intervals.show([self.bar()], self.title)
+
+    @property
+    def title(self) -> str:
+        return (f"given   {self.given},   " if self.given else "") + f"conflict {self.conflict:.2f}"
 
     def _repr_html_(self) -> str:
         asked = html.said(self.question) + (f" &nbsp;given&nbsp; {html.said(self.given)}" if self.given else "")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nbr.asking import html
 from nbr.asking.answer import Answer
+from nbr.plots import html, intervals
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from nbr.density.probability import Probability
 
 SHOWN = 5
@@ -144,6 +146,21 @@ class Explanation:
             return ""
         return f", because of {'rule' if len(supports[0]) == 1 else 'rules'} {_listed(supports[0])}"
 
+    def bars(self) -> list[intervals.Bar]:
+        """The answer, and below it what it would be without each rule that changes it."""
+        shown = [each for each in self.effects if each.computed(self.answer)][: 2 * SHOWN]
+        found = None if self.probability is None or isinstance(self.probability, str) else self.probability.value
+        first = self.answer.bar("the answer", found)
+        return [first, *(each.without.bar(f"without {each.rule}: {_short(each.text)}", beside=True) for each in shown)]
+
+    @property
+    def title(self) -> str:
+        return f"{self.answer.question}   {self.answer.title}"
+
+    def plot(self) -> Figure:
+        """The interval of the answer above those without each rule, as a figure of matplotlib."""
+        return intervals.show(self.bars(), self.title)
+
     def _repr_html_(self) -> str:
         rows = [
             html.row(
@@ -165,6 +182,10 @@ def _numbers(answer: Answer) -> dict[str, object]:
     """The part of an answer that differs from rule to rule."""
     kept = ("belief", "plausibility", "conflict", "exact", "bounds")
     return {key: value for key, value in answer.as_json().items() if key in kept}
+
+
+def _short(words: str, width: int = 40) -> str:
+    return words if len(words) <= width else words[: width - 3] + "..."
 
 
 def _listed(rules: list[int]) -> str:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -21,9 +22,13 @@ from nbr.asking.ways import Memo
 from nbr.errors import NbrError
 from nbr.language import Expression, parse
 from nbr.language.expressions import Atom, conjunction
+from nbr.plots import html, intervals
 from nbr.rules import Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.world import Bit, Real, World
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PIECES = 8  # of a number that a rule reads smoothly
 BIT = Bit()
@@ -71,6 +76,30 @@ class Ranking:
             "conflict": self.conflict,
             "exact": self.exact,
         }
+
+    def bars(self) -> list[intervals.Bar]:
+        """The most plausible value first, the others beside it."""
+        return [each.answer.bar(each.value, beside=place > 0) for place, each in enumerate(self.values)]
+
+    @property
+    def title(self) -> str:
+        given = f"given   {self.given},   " if self.given else ""
+        return f"{self.variable}   {given}conflict {self.conflict:.2f}"
+
+    def plot(self) -> Figure:
+        """The intervals of all values as a figure of matplotlib."""
+        return intervals.show(self.bars(), self.title)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            html.row(
+                html.said(each.value),
+                html.bar(each.answer.bounds.belief, each.answer.bounds.plausibility),
+                f"[{each.answer.belief:.4f}, {each.answer.plausibility:.4f}]",
+            )
+            for each in self.values
+        ]
+        return f"<p><b>{html.said(self.title)}</b></p><table>{''.join(rows)}</table>"
 
     def __str__(self) -> str:
         width = max(len(each.value) for each in self.values)

@@ -18,9 +18,11 @@ from nbr.classify.familiarity import Familiarity
 from nbr.classify.intervals import MOST_LABELS, Intervals, discounted
 from nbr.classify.tempering import sharpness
 from nbr.errors import NbrError
+from nbr.plots import html
 from nbr.storage import container
 
 Array = NDArray[Any]
+SHOWN = 20  # inputs of a verdict in a notebook
 UNPROVED = "a proof needs rules of two groups each, whose estimators have a Lipschitz constant, lipschitz_"
 
 
@@ -45,6 +47,21 @@ class Verdict:
     familiarity: Array | None  # (n,): how far the input is like the examples; None if nothing is known of them
     radius: Array | None  # (n,): a proved L2 radius; None if the rules allow no proof
     reasons: list[list[Reason]]  # of each input, those that count most first
+    classes: Array  # (labels,): whose intervals those are, in their order
+
+    def _repr_html_(self) -> str:
+        rows = [html.row("label", *map(str, self.classes), "conflict", "proved radius")]
+        rows += [self._row(place) for place in range(min(SHOWN, len(self.labels)))]
+        more = f"<p>and {len(self.labels) - SHOWN:,} more</p>" if len(self.labels) > SHOWN else ""
+        return f"<table>{''.join(rows)}</table>{more}"
+
+    def _row(self, place: int) -> str:
+        told = [] if self.intervals is None else self.intervals[place].tolist()
+        width = max(2, 16 // max(1, len(told)))
+        bars = [html.bar((low, low), (high, high), width) for low, high in told] or [""] * len(self.classes)
+        known = (self.conflict, self.radius)
+        numbers = ["" if each is None else f"{each[place]:.4f}" for each in known]
+        return html.row(f"<b>{html.said(str(self.labels[place]))}</b>", *bars, *numbers)
 
 
 class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -93,6 +110,7 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
             None if degree is None else degree.numpy(),
             None if radius is None else radius.numpy(),
             self._reasons(found, scores, reasons),
+            self.classes_,
         )
 
     def decision_function(self, X: ArrayLike) -> Array:

@@ -1,0 +1,30 @@
+"""Pictures that commands write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from nbr.errors import NbrError
+from nbr.plots import intervals as bars
+from nbr.plots import rules as reads
+from nbr.reasoner import Reasoner
+from nbr.storage.atomic import write
+
+
+def intervals(shown: Sequence[bars.Bar], title: str, path: Path) -> None:
+    """Answers as bars from belief to plausibility, one below the other."""
+    write(path, bars.picture(shown, title, _kind(path)))
+
+
+def rules(model: Any, path: Path) -> None:
+    """How far each rule is believed, and which variables it reads."""
+    if not isinstance(model, Reasoner):
+        raise NbrError("a picture shows the rules of a reasoner; of a classifier, nbr classify tells which rules count")
+    shown = [reads.Line(rule.name or rule.describe(), rule.degree, frozenset(rule.inputs)) for rule in model.rules]
+    write(path, reads.picture(shown, list(model.latent.variables), _kind(path)))
+
+
+def _kind(path: Path) -> str:
+    return path.suffix.lstrip(".").lower() or "png"
