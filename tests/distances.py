@@ -5,7 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from nbr.robustness.protocol import Subject, nearest_others
+from nbr.robustness.target import Target
+
 SIZE = 12
+STEPS = {"PGD": (20,), "DDN": (50,), "margin": (20,)}
 
 
 class Linear(nn.Module):
@@ -53,3 +57,15 @@ class Masked(Linear):
     def forward(self, inputs: Tensor) -> Tensor:
         chance = torch.sigmoid(300 * self.signed(inputs))
         return torch.stack([1 - chance, chance], dim=1)
+
+
+def subject(count: int = 60) -> Subject:
+    """Inputs of the linear model, their labels and nine tenths of their distances as what is proved."""
+    model, generator = Linear(), torch.Generator().manual_seed(5)
+    images = 0.5 + 0.15 * torch.randn(count, SIZE, generator=generator, dtype=torch.float64)
+    images = images.clamp(0, 1)
+    signed = model.signed(images)
+    labels = (signed > 0).long()
+    labels[:3] = 1 - labels[:3]  # three that are wrong from the start
+    target = Target(model)
+    return Subject(target, images, labels, 0.9 * signed.abs(), nearest_others(images, labels, images, labels, target))

@@ -174,7 +174,7 @@ def test_what_no_network_takes_is_memorised() -> None:
         held = rules.scores(data.points)[left, memory[left]]
         assert bool((held > 0).all())  # a memory takes its own example
     assert len(memorise(data, networks, TWO, recipe(gamma=9.0, memories=False))[0].memories) == 0
-    X, y = kinds()
+    X, y = kinds(60)
     assert len(RobustClassifier(0.5, gamma=9.0, **SMALL).fit(X, y).rules_.memories) == len(X)
 
 

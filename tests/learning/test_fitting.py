@@ -2,12 +2,6 @@
 
 import inspect
 import itertools
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
+import killed
 import nbr
 from nbr import priors, tables
 from nbr.learning import fitting, maker, objectives
@@ -146,15 +141,6 @@ def test_numbers_and_choices_are_learned_by_sampling() -> None:
     assert (cold["sky"] == "clear").mean() < 0.2
 
 
-FIT = """
-import sys
-from nbr.training import loop
-loop.SECONDS = 0.0
-import nbr, pandas as pd
-nbr.fit(pd.read_csv(sys.argv[1]), rules=2, steps=200, checkpoint=sys.argv[2] + ".part").save(sys.argv[2])
-"""
-
-
 def written(folder: Path) -> int:
     """When a checkpoint was last written."""
     return max((file.stat().st_mtime_ns for file in folder.glob("*.safetensors")), default=0)
@@ -162,27 +148,12 @@ def written(folder: Path) -> int:
 
 def test_a_killed_run_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     implication().to_csv(tmp_path / "t.csv", index=False)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-
-    def start(name: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", FIT, str(tmp_path / "t.csv"), str(tmp_path / name)]
-        return subprocess.Popen(command, env=environment)
-
-    whole = start("whole.nbr")
-    assert whole.wait(300) == 0
-    dice, part = random.Random(0), tmp_path / "broken.nbr.part"
-    for _ in range(4):
-        before = written(part)
-        process = start("broken.nbr")
-        while process.poll() is None and written(part) == before:
-            time.sleep(0.001)
-        time.sleep(dice.uniform(0, 0.05))
-        process.send_signal(signal.SIGKILL)
-        assert process.wait(300) == -signal.SIGKILL, "the run ended before it could be killed so often"
-    last = start("broken.nbr")
-    assert last.wait(300) == 0
+    part = tmp_path / "broken.nbr.part"
+    killed.killed_and_whole(
+        killed.fit, lambda name: (tmp_path / "t.csv", tmp_path / f"{name}.nbr"), lambda: written(part)
+    )
     assert (tmp_path / "broken.nbr").read_bytes() == (tmp_path / "whole.nbr").read_bytes()
-    assert not (tmp_path / "broken.nbr.part").exists()
+    assert not part.exists()
 
 
 class Stop(Exception):

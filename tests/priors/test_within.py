@@ -52,7 +52,7 @@ def test_all_ways_to_sample_agree(prior: priors.Prior, method: str, monkeypatch:
     if method == "chains":
         monkeypatch.setattr(sampling, "RARE", 1.0)
         monkeypatch.setattr(sampling, "TRIED", sampling.BATCH)
-    other = model.sample(20_000, given=given, seed=1)
+    other = model.sample(8000, given=given, seed=1)
     assert other.attrs["method"] == method
     assert other.attrs["acceptance"] == pytest.approx(exact.attrs["acceptance"], abs=0.01)
     gap = exact.value_counts(normalize=True).sub(other.value_counts(normalize=True), fill_value=0).abs().max()

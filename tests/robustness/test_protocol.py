@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 import torch
 
-from distances import SIZE, Linear
+import killed
+from distances import STEPS, subject
 from nbr import NbrError
 from nbr.robustness import attacks, protocol
-from nbr.robustness.protocol import Subject, measure, nearest_others
-from nbr.robustness.target import Target
+from nbr.robustness.protocol import measure
 from nbr.training import Progress
-
-STEPS = {"PGD": (20,), "DDN": (50,), "margin": (20,)}
-
-
-def subject(count: int = 60) -> Subject:
-    model, generator = Linear(), torch.Generator().manual_seed(5)
-    images = 0.5 + 0.15 * torch.randn(count, SIZE, generator=generator, dtype=torch.float64)
-    images = images.clamp(0, 1)
-    signed = model.signed(images)
-    labels = (signed > 0).long()
-    labels[:3] = 1 - labels[:3]  # three that are wrong from the start
-    target = Target(model)
-    return Subject(target, images, labels, 0.9 * signed.abs(), nearest_others(images, labels, images, labels, target))
 
 
 def test_proof_first_gives_the_same_verdicts(tmp_path: Path) -> None:
@@ -95,48 +76,17 @@ def test_proved_images_may_be_attacked_all_the_same(tmp_path: Path) -> None:
     assert not bool(found.distance["PGD"][found.audited].isnan().any())
 
 
-RUN = """
-import sys
-from pathlib import Path
-from nbr.robustness import attacks, protocol
-from test_protocol import STEPS, subject
-protocol.BATCH = 3
-true = attacks.Attack.run
-def counted(self, target, attempt, steps):
-    with open(sys.argv[2], "a") as file:
-        file.write(f"{len(attempt.images)}\\n")
-    return true(self, target, attempt, steps)
-attacks.Attack.run = counted
-found = protocol.measure(subject(), STEPS, 0.1, Path(sys.argv[1]), skip_broken=False, skip_proved=False)
-print(found.attacked)
-"""
-
-
 def test_a_killed_run_loses_at_most_one_batch(tmp_path: Path) -> None:
     """Killed at random moments: no more batches are attacked twice than kills, and all files are the same."""
-    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parent.parent)])
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path}
-
-    def start(name: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", RUN, str(tmp_path / name), str(tmp_path / f"{name}.log")]
-        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
 
     def attacked(name: str) -> list[int]:
         log = tmp_path / f"{name}.log"
         return [int(line) for line in log.read_text().split()] if log.exists() else []
 
-    assert start("whole").wait(120) == 0
-    dice, kills = random.Random(0), 4
-    for _ in range(kills):
-        before = len(attacked("broken"))
-        process = start("broken")
-        while process.poll() is None and len(attacked("broken")) <= before:
-            time.sleep(0.001)
-        time.sleep(dice.uniform(0, 0.05))
-        process.send_signal(signal.SIGKILL)
-        assert process.wait(60) == -signal.SIGKILL, "the run ended before it could be killed so often"
-    assert start("broken").wait(120) == 0
-    assert sum(attacked("whole")) <= sum(attacked("broken")) <= sum(attacked("whole")) + 3 * kills
+    killed.killed_and_whole(
+        killed.attack, lambda name: (tmp_path / name, tmp_path / f"{name}.log"), lambda: len(attacked("broken"))
+    )
+    assert sum(attacked("whole")) <= sum(attacked("broken")) <= sum(attacked("whole")) + 3 * killed.KILLS
     for file in (tmp_path / "whole").iterdir():
         assert (tmp_path / "broken" / file.name).read_bytes() == file.read_bytes()
 
