@@ -7,7 +7,9 @@ import hashlib
 import io
 import json
 import sys
+import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,12 @@ from nbr.density.many import probabilities
 from nbr.density.probability import Probability
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
+from nbr.parallel import mapped, pieces
 from nbr.reasoner import Reasoner
 from nbr.storage.atomic import write
 
-CHUNK = 2_000  # questions answered between looks at the disk
+CHUNK = 500  # questions answered at a time
+SECONDS = 2.0  # between looks at the disk
 
 
 def one(
@@ -65,6 +69,7 @@ def many(
     output: Path | None,
     settings: dict[str, Any],
     as_json: bool,
+    jobs: int | None = None,
 ) -> str:
     """Answer a file of questions; a run that was stopped goes on from the file OUTPUT.part."""
     if question is not None or given is not None:
@@ -75,12 +80,20 @@ def many(
     rows = _restored(part, label)
     if rows:
         print(f"going on after {len(rows):,} of {len(questions):,} questions ({part})", file=sys.stderr)
-    while len(rows) < len(questions):
-        some = questions[len(rows) : len(rows) + CHUNK]
-        rows += _rows_of(reasoner, some, Settings(**settings))
-        if part is not None and len(rows) < len(questions):
-            write(part, json.dumps({"run": label, "rows": rows}).encode())
-            print(f"{len(rows):,} of {len(questions):,} questions", file=sys.stderr)
+    known, saved = len(rows), time.monotonic()
+    chunks = [slice(known + each.start, known + each.stop) for each in pieces(len(questions) - known, CHUNK)]
+    work = partial(_rows_of, reasoner, questions, Settings(**settings))
+    try:
+        for some in mapped(work, chunks, jobs):
+            rows += some
+            if part is not None and time.monotonic() - saved > SECONDS and len(rows) < len(questions):
+                _keep(part, label, rows)
+                saved = time.monotonic()
+                print(f"{len(rows):,} of {len(questions):,} questions", file=sys.stderr)
+    except BaseException:  # Ctrl-C too
+        if part is not None and len(rows) > known:
+            _keep(part, label, rows)
+        raise
     columns = COLUMNS if reasoner.known_prior is None else (*COLUMNS, *OFTEN)
     answers = [dict(zip(columns, row, strict=True)) for row in rows]
     said = json.dumps({"answers": answers}) if as_json else _csv(columns, rows)
@@ -117,13 +130,13 @@ def _rows(reader: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
         yield row
 
 
-def _rows_of(reasoner: Reasoner, questions: list[Question], settings: Settings) -> list[list[object]]:
-    rows: list[list[object]] = [
-        [getattr(answer, name) for name in COLUMNS] for answer in ask_many(reasoner.knowledge, questions, settings)
-    ]
+def _rows_of(reasoner: Reasoner, questions: list[Question], settings: Settings, some: slice) -> list[list[object]]:
+    asked = questions[some]
+    answers = ask_many(reasoner.knowledge, asked, settings, first=some.start + 1)
+    rows: list[list[object]] = [[getattr(answer, name) for name in COLUMNS] for answer in answers]
     if reasoner.known_prior is None:
         return rows
-    known = probabilities(reasoner.density, questions, settings.budget, settings.seed)
+    known = probabilities(reasoner.density, asked, settings.budget, settings.seed)
     return [[*row, *(each or (None, None))] for row, each in zip(rows, known, strict=True)]
 
 
@@ -140,6 +153,10 @@ def _label(model: Path, questions: list[Question], settings: dict[str, Any]) -> 
     digest = hashlib.sha256(model.read_bytes() if model.exists() else str(model).encode())
     digest.update(json.dumps([questions, settings]).encode())
     return digest.hexdigest()
+
+
+def _keep(part: Path, label: str, rows: list[list[object]]) -> None:
+    write(part, json.dumps({"run": label, "rows": rows}).encode())
 
 
 def _restored(part: Path | None, label: str) -> list[list[object]]:

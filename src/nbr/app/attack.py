@@ -34,21 +34,28 @@ def run(
     output: Path,
     worst_only: bool,
     seed: int,
+    jobs: int | None = None,
 ) -> Report:
     if not epsilon > 0:
         raise NbrError(f"epsilon is above 0, not {epsilon:g}")
     steps = steps_of(budget, names)
-    subject = _subject(model, data, images, seed)
-    found = measure(subject, steps, epsilon, output, reporter(True), skip_broken=worst_only, seed=seed)
+    subject = _subject(model, data, images, seed, jobs)
+    found = measure(subject, steps, epsilon, output, reporter(True), skip_broken=worst_only, seed=seed, jobs=jobs)
     report = _report(found, model, budget, steps, worst_only)
     boxless = {name: stages for name, stages in steps.items() if name in BOXLESS}
     if boxless:
-        report |= _without_box(subject, found, boxless, output / "without-box", seed, report)
+        report |= _without_box(subject, found, boxless, output / "without-box", seed, report, jobs)
     return report
 
 
 def _without_box(
-    subject: Subject, found: Measured, steps: Mapping[str, Stages], folder: Path, seed: int, report: Report
+    subject: Subject,
+    found: Measured,
+    steps: Mapping[str, Stages],
+    folder: Path,
+    seed: int,
+    report: Report,
+    jobs: int | None,
 ) -> Report:
     """What is left where inputs may have any value: attacks go on with the images that were left in the box."""
     left = found.right & ~found.broken
@@ -56,13 +63,13 @@ def _without_box(
         return {"attacked_without_box": 0.0}
     parts = {name: getattr(subject, name)[left] for name in ("images", "labels", "radius", "starts")}
     wide = replace(subject, target=subject.target.without_box(), **parts)
-    further = measure(wide, steps, found.epsilon, folder, reporter(True), skip_broken=True, seed=seed)
+    further = measure(wide, steps, found.epsilon, folder, reporter(True), skip_broken=True, seed=seed, jobs=jobs)
     broken = report["broken_within_their_proved_radius"] + _unproved(further)
     share = float((~further.broken).sum() / len(left))
     return {"attacked_without_box": share, "broken_within_their_proved_radius": broken}
 
 
-def _subject(model: str, data: str, images: int | None, seed: int) -> Subject:
+def _subject(model: str, data: str, images: int | None, seed: int, jobs: int | None) -> Subject:
     """A classifier with test images of its labels, and starting points among the training images."""
     classifier = classifier_of(model)
     load = {"mnist": datasets.mnist, "fashion-mnist": datasets.fashion_mnist}.get(data)
@@ -82,7 +89,7 @@ def _subject(model: str, data: str, images: int | None, seed: int) -> Subject:
     target = Target(classifier.as_module(), 0.0, 1.0, raw, raw)
     tested, truth = torch.from_numpy(Z), torch.from_numpy(np.searchsorted(classes, z))
     train, known = torch.from_numpy(X), torch.from_numpy(np.searchsorted(classes, y))
-    radius = torch.from_numpy(classifier.certified_radius(Z))
+    radius = torch.from_numpy(classifier.set_params(n_jobs=jobs).certified_radius(Z))
     return Subject(target, tested, truth, radius, nearest_others(tested, truth, train, known, target))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from nbr.classify.estimator import BeliefEstimator, Verdict
 from nbr.classify.intervals import MOST_LABELS
 from nbr.errors import NbrError, suggest
 from nbr.kinds import load
+from nbr.parallel import mapped, pieces
 
 Report = dict[str, Any]
 SHOWN = 5  # rules of each picture
 EVERY = 1 << 30  # rules
+CHUNK = 64  # pictures looked at together
 BOX = (0.0, 1.0)  # of pixels
 USUAL, STRANGE = 0.8, 0.5  # degrees of familiarity: 96 and 99 of 100 examples are above them
 
@@ -36,22 +39,29 @@ def shown_data(report: Report) -> str:
     return "\n".join([*lines, *(f"  {name:<26}{origin}" for name, origin in report["origin"].items())])
 
 
-def classify(paths: list[Path], model: str, explain: bool = False) -> tuple[list[Report], int]:
+def classify(paths: list[Path], model: str, explain: bool = False, jobs: int | None = None) -> tuple[list[Report], int]:
     """A report for each picture that can be read, and how many cannot, which are told on stderr."""
-    classifier = classifier_of(model)
-    read = []
+    chunks = [paths[some] for some in pieces(len(paths), CHUNK)]
+    found: list[Report] = []
+    for told, words in mapped(partial(_looked_at, classifier_of(model), explain), chunks, jobs):
+        found += told
+        for line in words:
+            _aside(line)
+    return found, len(paths) - len(found)
+
+
+def _looked_at(classifier: Any, explain: bool, paths: list[Path]) -> tuple[list[Report], list[str]]:
+    """Reports on some pictures, and what is to be told of them and of those that cannot be read."""
+    read, words = [], []
     for path in paths:
         try:
             read.append((path, *pictures.read(path)))
         except NbrError as error:
-            _aside(f"nbr: {' '.join(str(error).split())}")
-    for path, _, warnings in read:
-        for words in warnings:
-            _aside(f"{path}: {words}")
-    failed = len(paths) - len(read)
+            words.append(f"nbr: {' '.join(str(error).split())}")
+    words += [f"{path}: {warning}" for path, _, warnings in read for warning in warnings]
     if not read:
-        return [], failed
-    return (_explained if explain else reports)(classifier, read), failed
+        return [], words
+    return (_explained if explain else reports)(classifier, read), words
 
 
 def _explained(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list[Report]:

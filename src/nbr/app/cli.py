@@ -10,7 +10,7 @@ import typer
 
 import nbr
 from nbr.app import checking, comparing, distilling, filling
-from nbr.app.options import Json, Model
+from nbr.app.options import Jobs, Json, Model
 from nbr.app.serving import command
 
 app = typer.Typer(
@@ -47,6 +47,7 @@ def ask(
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say which way the answer came about, and why.")] = False,
     plot: Annotated[Path | None, typer.Option(help="A picture of the answer: .png, .svg or .pdf.")] = None,
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Belief, plausibility and conflict of a question, of many, or of every value of a variable; and how often."""
@@ -55,7 +56,7 @@ def ask(
     condition = ", ".join(given) if given else None
     settings = {"engine": engine, "budget": budget, "tolerance": tolerance, "grid": grid, "seed": seed}
     if batch is not None:
-        typer.echo(asked.many(model, question, condition, batch, output, settings, as_json))
+        typer.echo(asked.many(model, question, condition, batch, output, settings, as_json, jobs))
     else:
         typer.echo(asked.one(model, question, condition, settings, verbose, plot, as_json))
 
@@ -150,10 +151,12 @@ def fit(
 ) -> None:
     """Learn rules from tables; an empty cell was not observed. A run that was stopped goes on where it was."""
     from nbr.app import learn
+    from nbr.training import here
 
     reading = learn.Reading(column or [], drop or [], na or [], sep)
     told = learn.fit(table, output, valid, rules, prior, steps, seed, reading, rules_from, report)
-    typer.echo(json.dumps(told) if as_json else learn.shown(told))
+    if here().first:
+        typer.echo(json.dumps(told) if as_json else learn.shown(told))
 
 
 @app.command()
@@ -194,6 +197,7 @@ def reproduce(
     images: Annotated[int, typer.Option(help="Tables 2 and 3: so many of the 1,991 test images.")] = 200,
     only: Annotated[list[str] | None, typer.Option(help="Tables 2 and 3: a row of it; may be repeated.")] = None,
     folder: Annotated[Path, typer.Option(help="Where trained rivals and results are kept.")] = Path("attacked"),
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Compute a table of the paper again, from nothing: ours beside the paper's and the exact optimum."""
@@ -204,9 +208,9 @@ def reproduce(
         raise NbrError(f"unknown table {table!r}; there are table1, table2 and table3")
     report = output or Path(f"{table}.html")
     if table == "table1":
-        typer.echo(tables.table1(seeds, report, as_json))
+        typer.echo(tables.table1(seeds, report, as_json, jobs))
     else:
-        typer.echo(tables.attacked(table, budget, images, only or [], folder, report, as_json))
+        typer.echo(tables.attacked(table, budget, images, only or [], folder, report, as_json, jobs))
 
 
 Pictures = Annotated[list[Path], typer.Argument(help="PNG or other picture files of one digit each, any size.")]
@@ -218,12 +222,13 @@ def classify(
     pictures: Pictures,
     model: Classifier = "mnist-4-9",
     explain: Annotated[bool, typer.Option("--explain", help="Also say why, and what would have to change.")] = False,
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """The label of a picture, with the interval of every label, conflict, proved radius and the rules that decided."""
     from nbr.app import classifying
 
-    reports, failed = classifying.classify(pictures, model, explain)
+    reports, failed = classifying.classify(pictures, model, explain, jobs)
     if reports or as_json:
         typer.echo(json.dumps({"pictures": reports}) if as_json else "\n\n".join(map(classifying.shown, reports)))
     if failed:
@@ -231,11 +236,11 @@ def classify(
 
 
 @app.command()
-def certify(pictures: Pictures, model: Classifier = "mnist-4-9", as_json: Json = False) -> None:
+def certify(pictures: Pictures, model: Classifier = "mnist-4-9", jobs: Jobs = None, as_json: Json = False) -> None:
     """How far a picture may be changed, in L2, with the proof that its label stays."""
     from nbr.app import classifying
 
-    reports, failed = classifying.classify(pictures, model)
+    reports, failed = classifying.classify(pictures, model, jobs=jobs)
     kept = [{key: each[key] for key in ("picture", "label", "proved_radius", "warnings")} for each in reports]
     if reports or as_json:
         typer.echo(json.dumps({"pictures": kept}) if as_json else "\n".join(map(classifying.certified, kept)))
@@ -267,10 +272,11 @@ def attack(
     images: Annotated[int | None, typer.Option(help="So many test images, drawn at random; else all.")] = None,
     worst: Annotated[bool, typer.Option("--worst", help="Spare images that a cheaper attack has broken.")] = False,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Attack a classifier: what is left, beside what is proved. A run that was stopped goes on where it was."""
     from nbr.app import attack as attacking
 
-    report = attacking.run(model, data, epsilon, budget, only or [], images, output, worst, seed)
+    report = attacking.run(model, data, epsilon, budget, only or [], images, output, worst, seed, jobs)
     typer.echo(json.dumps(report) if as_json else attacking.shown(report))

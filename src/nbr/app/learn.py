@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from nbr.learning.fitting import fit_report
 from nbr.reasoner import Reasoner
 from nbr.storage.atomic import write
 from nbr.storage.locks import hold
+from nbr.training import here
 from nbr.world import World
 
 Report = dict[str, object]
@@ -59,10 +61,11 @@ def fit(
     rules_from: Path | None = None,
     page: Path | None = None,
 ) -> Report:
+    """Learn, save and tell; of several processes that torchrun started, the first saves."""
     if output.suffix.lower() != ".nbr":
         raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
     written = None if rules_from is None else load_reasoner(rules_from)
-    with hold(output):
+    with hold(output) if here().first else nullcontext():
         data = reading.read(paths, None if written is None else written.world)
         chosen_by = None if valid is None else reading.again(valid, data)
         return _fit(data, output, chosen_by, rules, prior, steps, seed, written, page)
@@ -100,13 +103,14 @@ def _fit(
             seed=seed,
             steps=steps,
             checkpoint=folder,
-            progress=True,
+            progress=here().first,
         )
     except KeyboardInterrupt:
         _say(f"stopped; the same command goes on from {folder}")
         raise
-    fitted.reasoner.save(output)
-    if page is not None:
+    if here().first:
+        fitted.reasoner.save(output)
+    if page is not None and here().first:
         from nbr.app import fit_page
 
         write(page, fit_page.write(fitted, valid, seed).encode())
@@ -182,4 +186,5 @@ def _kinds(spec: dict[str, object]) -> str:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    if here().first:
+        print(line, file=sys.stderr, flush=True)

@@ -7,6 +7,7 @@ import platform
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,26 +15,40 @@ from nbr import plots
 from nbr.errors import NbrError
 from nbr.paper import table1_report
 from nbr.paper.table1 import QUESTIONS, STEPS, Trained, train
+from nbr.parallel import mapped
 from nbr.storage.atomic import write
-from nbr.training import reporter
+from nbr.training import Watcher, reporter, silent
 
 SEED, EPSILON = 0, 2.0  # of tables 2 and 3
 
 
-def table1(seeds: int, output: Path, as_json: bool) -> str:
+def table1(seeds: int, output: Path, as_json: bool, jobs: int | None = None) -> str:
     if seeds < 1:
         raise NbrError(f"the number of seeds is at least 1, not {seeds}")
     plots.ready()
     runs = []
-    for model in STEPS:
-        for seed in range(seeds):
-            runs.append(train(model, seed, reporter(True)))
-            print(f"{model}, seed {seed}: {runs[-1].seconds:.0f} s", file=sys.stderr, flush=True)
+    watch = reporter(True) if jobs in (None, 1) else silent  # bars of several processes would overwrite each other
+    for run in mapped(partial(_trained, watch), [(model, seed) for model in STEPS for seed in range(seeds)], jobs):
+        runs.append(run)
+        print(f"{run.model}, seed {run.seed}: {run.seconds:.0f} s", file=sys.stderr, flush=True)
     write(output, table1_report.page(runs).encode())
     return json.dumps(_plain(runs, output)) if as_json else _shown(runs, output)
 
 
-def attacked(table: str, budget: str, images: int, only: list[str], folder: Path, output: Path, as_json: bool) -> str:
+def _trained(watch: Watcher, which: tuple[str, int]) -> Trained:
+    return train(*which, watch)
+
+
+def attacked(
+    table: str,
+    budget: str,
+    images: int,
+    only: list[str],
+    folder: Path,
+    output: Path,
+    as_json: bool,
+    jobs: int | None = None,
+) -> str:
     """Tables 2 and 3: classifiers under attack."""
     from nbr.paper import attack_report, gallery, table2, table3
     from nbr.robustness import rivals
@@ -45,7 +60,7 @@ def attacked(table: str, budget: str, images: int, only: list[str], folder: Path
     given = table2.data(images, SEED)
     known = table2.classifiers(given, folder, only, _said) if table == "table2" else table3.classifiers(given, only)
     subjects = {name: table2.subject(given, rival) for name, rival in known.items()}
-    found = table2.run(subjects, steps, EPSILON, folder / f"{len(given.test)}-images", reporter(True))
+    found = table2.run(subjects, steps, EPSILON, folder / f"{len(given.test)}-images", reporter(True), jobs)
     rows = gallery.chosen(given.test_labels)
     near = {name: gallery.nearest(each, rows, EPSILON) for name, each in subjects.items()}
     told = attack_report.rows(found, table2.PAPER if table == "table2" else table3.PAPER)

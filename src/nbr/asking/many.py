@@ -35,8 +35,12 @@ def ask_many(
     settings: Settings,
     watch: Watcher = lambda done, of: None,
     memo: Memo | None = None,
+    first: int = 1,
 ) -> list[Answer]:
-    """The answers, in order. The budget is that of each question; a `memo` keeps what later ones can use."""
+    """The answers, in order. The budget is that of each question; a `memo` keeps what later ones can use.
+
+    `first` is the number of the first question, where an error names one.
+    """
     listed = _listed(knowledge, settings)
     found: dict[int, Answer] = {}
     by_condition: dict[str | None, list[int]] = {}
@@ -54,7 +58,7 @@ def ask_many(
                 try:
                     found[position] = ask(knowledge, questions[position][0], given, settings, memo)
                 except NbrError as error:
-                    raise NbrError(f"question {position + 1}: {error}") from None
+                    raise NbrError(f"question {first + position}: {error}") from None
         if time.monotonic() - told > 0.2:
             told = time.monotonic()
             watch(len(found), len(questions))

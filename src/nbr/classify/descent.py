@@ -13,7 +13,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from nbr.classify.recipe import Recipe, Sample, Watcher
 from nbr.lipschitz import Dense, Stiefel, dense, finish
-from nbr.training import ALONE, Checkpoint, Loop, Process, fingerprint, shuffled
+from nbr.training import Checkpoint, Loop, fingerprint, here, shuffled
 
 Loss = Callable[[Tensor, Tensor], Tensor]  # of scores (networks, batch) and the rows they belong to
 SCORED = 2048  # examples at a time
@@ -39,11 +39,10 @@ class Descent:
         count: int,
         shared: int,
         path: Path | None = None,
-        process: Process = ALONE,
     ) -> None:
-        self.sample, self.recipe, self.process = sample, recipe, process
+        self.sample, self.recipe, self.process = sample, recipe, here()
         self.basis = _principal(sample.points, widths[0])
-        self.networks = dense(len(self.basis), widths, count, shared, recipe.seed)
+        self.networks = dense(len(self.basis), widths, count, shared, recipe.seed).to(sample.points.dtype)
         self.checkpoint = None if path is None else Checkpoint(path, self._fingerprint(widths, count, shared))
 
     def train(self, loss_of_epoch: Callable[[int], Loss], watch: Watcher) -> nn.Sequential:
@@ -58,10 +57,10 @@ class Descent:
                 source = _source(recipe, epoch)
                 current[:] = [(source, shuffled(len(sample.points), recipe.batch, source), loss_of_epoch(epoch))]
             source, batches, goal = current[0]
-            points = self.process.share(sample.changed(batches[number], recipe.augment, source))
-            return goal(self.networks(points @ self.basis.T)[..., 0], self.process.share(batches[number]))
+            points = sample.changed(batches[number], recipe.augment, source)
+            return goal(self._scores(points), batches[number])
 
-        optimiser = Stiefel(self.networks, lr=recipe.rate)
+        optimiser = Stiefel(self.networks, lr=recipe.rate, process=self.process)
         Loop(
             optimiser,
             loss,
@@ -70,14 +69,19 @@ class Descent:
             kept={"networks": self.networks},
             rest=count,
             checkpoint=self.checkpoint,
+            process=self.process,
         ).run(watch, "networks")
         return self._finished()
 
     def scores(self) -> Tensor:
         """Scores of all examples, unchanged: (networks, n)."""
         with torch.no_grad():
-            parts = [self.networks(part @ self.basis.T)[..., 0] for part in self.sample.points.split(SCORED)]
-        return torch.cat(parts, dim=1)
+            return torch.cat([self._scores(part) for part in self.sample.points.split(SCORED)], dim=1)
+
+    def _scores(self, points: Tensor) -> Tensor:
+        """Scores of points, of which this process computes its share."""
+        own: Tensor = self.networks(self.process.share(points) @ self.basis.T)[..., 0]
+        return self.process.together(own.T, len(points)).T
 
     def _finished(self) -> nn.Sequential:
         first = self.networks[0]
@@ -106,7 +110,7 @@ def _principal(points: Tensor, most: int) -> Tensor:
     """Orthonormal rows that span the directions in which points differ most."""
     size = points.shape[1]
     if size <= most:
-        return torch.eye(size)
+        return torch.eye(size, dtype=points.dtype)
     moments = points.double().T @ points.double()
     basis: Tensor = torch.linalg.eigh(moments).eigenvectors[:, -most:]
-    return basis.T.flip(0).float().contiguous()
+    return basis.T.flip(0).to(points.dtype).contiguous()

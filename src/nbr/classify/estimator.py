@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from typing import Any, Self
 
@@ -11,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import _safe_indexing
 from torch import Tensor
 
 from nbr.classify.evaluation import Evaluation
@@ -18,11 +22,13 @@ from nbr.classify.familiarity import Familiarity
 from nbr.classify.intervals import MOST_LABELS, Intervals, discounted
 from nbr.classify.tempering import sharpness
 from nbr.errors import NbrError
+from nbr.parallel import mapped, pieces
 from nbr.plots import html
 from nbr.storage import container
 
 Array = NDArray[Any]
 SHOWN = 20  # inputs of a verdict in a notebook
+CHUNK = 512  # inputs that a process judges at a time
 UNPROVED = "a proof needs rules of two groups each, whose estimators have a Lipschitz constant, lipschitz_"
 
 
@@ -71,6 +77,7 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     combine: str
     familiarity_: Familiarity | None = None  # by which belief is discounted
     sharpness_: float = 1.0  # by which log Pl is multiplied for probabilities
+    n_jobs: int | None = None  # processes in which inputs are judged
 
     @abstractmethod
     def _evaluate(self, X: ArrayLike) -> Evaluation:
@@ -115,12 +122,12 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Equation (14), log Pl of each label up to a constant of the input; with two labels, their difference."""
-        scores = self._evaluate(X).scores()
+        scores = self._scores(X)
         return (scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores).numpy()
 
     def predict(self, X: ArrayLike) -> Array:
         """The most plausible label."""
-        best = self._evaluate(X).scores().argmax(dim=1).numpy()
+        best = self._scores(X).argmax(dim=1).numpy()
         found: Array = self.classes_[best]
         return found
 
@@ -129,7 +136,7 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         Where the classifier was calibrated, log Pl is first multiplied by `sharpness_`.
         """
-        return (self._evaluate(X).scores() * self.sharpness_).softmax(dim=1).numpy()
+        return (self._scores(X) * self.sharpness_).softmax(dim=1).numpy()
 
     def calibrate(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn how sharp probabilities should be, from inputs that it was not trained on; nothing else changes."""
@@ -145,8 +152,7 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def belief(self, X: ArrayLike) -> Array:
         """The interval [belief, plausibility] of each label: (n, labels, 2); wide for inputs unlike the examples."""
-        found = self._intervals(X)
-        return torch.stack([found.belief, found.plausibility], dim=2).numpy()
+        return self._by_rows(_told, X)
 
     def conflict(self, X: ArrayLike) -> Array:
         """How far the rules contradict each other about each input: (n,)."""
@@ -173,10 +179,7 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def certified_radius(self, X: ArrayLike) -> Array:
         """A radius for each input: no perturbation of at most that L2 length changes its label. Sound in float64."""
-        radius = self._evaluate(X).radius(self._furthest)
-        if radius is None:
-            raise NbrError(UNPROVED)
-        return radius.numpy()
+        return self._by_rows(_proved, X)
 
     def rule_radius(self, X: ArrayLike) -> Array:
         """For each input and rule, how far the rule goes on speaking for the same labels, proved: (n, rules)."""
@@ -193,6 +196,19 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     def save(self, path: str | PathLike[str]) -> None:
         """Write the trained classifier to a .nbr file, which `nbr.load` reads."""
         container.save(self, path)
+
+    def _scores(self, X: ArrayLike) -> Tensor:
+        return torch.from_numpy(self._by_rows(_scored, X))
+
+    def _by_rows(self, function: Callable[[Any, ArrayLike], Array], X: ArrayLike) -> Array:
+        """What a function says of inputs: of all at once, or with `n_jobs` of some at a time in several processes."""
+        if self.n_jobs is None:
+            return function(self, X)
+        rows, alone = len(self._points(X)), copy.copy(self)  # a mistake in the inputs is told by their own numbers
+        alone.n_jobs = None
+        chunks = [_safe_indexing(X, some) for some in pieces(rows, CHUNK)]
+        found: Array = np.concatenate(list(mapped(partial(function, alone), chunks, self.n_jobs)))
+        return found
 
     def _intervals(self, X: ArrayLike) -> Intervals:
         return discounted(self._evaluate(X).intervals(), self._degree(X))
@@ -214,3 +230,19 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
             return Reason(rule, kinds[rule], names[int((label if weight > 0 else rival)[row])], abs(weight), own)
 
         return [[one(row, int(rule)) for rule in chosen] for row, chosen in enumerate(top)]
+
+
+def _scored(classifier: BeliefEstimator, X: ArrayLike) -> Array:
+    return classifier._evaluate(X).scores().numpy()
+
+
+def _told(classifier: BeliefEstimator, X: ArrayLike) -> Array:
+    found = classifier._intervals(X)
+    return torch.stack([found.belief, found.plausibility], dim=2).numpy()
+
+
+def _proved(classifier: BeliefEstimator, X: ArrayLike) -> Array:
+    radius = classifier._evaluate(X).radius(classifier._furthest)
+    if radius is None:
+        raise NbrError(UNPROVED)
+    return radius.numpy()

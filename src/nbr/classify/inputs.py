@@ -13,7 +13,7 @@ from torch import Tensor
 
 from nbr.classify.recipe import Sample, Watcher
 from nbr.errors import NbrError
-from nbr.training import reporter
+from nbr.training import here, reporter
 
 Array = NDArray[Any]
 
@@ -76,4 +76,4 @@ class Pictures:
 
 def progress(verbose: bool) -> Watcher:
     """Tells on stderr how far a training is, or nobody."""
-    return reporter(verbose)
+    return reporter(verbose and here().first)

@@ -30,6 +30,7 @@ from nbr.errors import NbrError
 from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed
 from nbr.lipschitz.networks import length
+from nbr.training import here
 
 Array = NDArray[Any]
 
@@ -56,6 +57,7 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
         augment: float = 0.5,
         box: tuple[float, float] | None = None,
         random_state: Any = None,
+        n_jobs: int | None = None,
         checkpoint: str | PathLike[str] | None = None,
         verbose: bool = False,
     ) -> None:
@@ -67,6 +69,7 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
         self.augment = augment
         self.box = box
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.verbose = verbose
 
@@ -101,7 +104,7 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
         descent = Descent(sample, recipe, list(self.widths), 1, 0, path)
         self.rules_ = _one_rule(descent.train(loss_of_epoch, progress(self.verbose)))
         self.recipe_ = asdict(recipe)
-        if path is not None:
+        if path is not None and here().first:
             path.unlink(missing_ok=True)
         return self
 

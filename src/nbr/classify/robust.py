@@ -31,6 +31,7 @@ from nbr.classify.storage import header, networks, restored, written
 from nbr.errors import NbrError, suggest
 from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed
+from nbr.training import here
 
 Array = NDArray[Any]
 OVER_RULES = ("share", "scale", "belief")
@@ -50,7 +51,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
     not trained on, probabilities are calibrated. Inputs are vectors (n, size) or pictures (n, height, width);
     `box=(0, 1)` says what values they may have. Pictures are changed a little at random while training, by the strength
     `augment`. With `discount` rules are believed as far as an input is like the examples. `checkpoint` names a file
-    from which a run that was stopped goes on.
+    from which a run that was stopped goes on. Inputs are judged in `n_jobs` processes.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         discount: bool = True,
         held_out: float = 0.0,
         random_state: Any = None,
+        n_jobs: int | None = None,
         checkpoint: str | PathLike[str] | None = None,
         verbose: bool = False,
     ) -> None:
@@ -95,6 +97,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         self.discount = discount
         self.held_out = held_out
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.verbose = verbose
 
@@ -115,7 +118,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         self.sharpness_ = 1.0
         if held is not None:
             self.calibrate(held.points.numpy(), self.classes_[held.labels.numpy()])
-        if path is not None:
+        if path is not None and here().first:
             path.unlink(missing_ok=True)
         return self
 

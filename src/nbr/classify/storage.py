@@ -22,7 +22,7 @@ def header(classifier: Any) -> registry.Spec:
     classes = classifier.classes_
     if classes.dtype.kind not in "iubU" and not all(isinstance(label, str) for label in classes):
         raise NbrError(f"labels that are saved are whole numbers or strings, not {classes.dtype}")
-    left_out = ("checkpoint", "verbose", "rules")
+    left_out = ("checkpoint", "verbose", "rules", "n_jobs")
     settings = {name: value for name, value in classifier.get_params(deep=False).items() if name not in left_out}
     seed = settings["random_state"]
     settings["random_state"] = seed if isinstance(seed, int) else None

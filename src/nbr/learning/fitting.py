@@ -25,7 +25,7 @@ from nbr.learning.splitting import Split, split
 from nbr.reasoner import Reasoner
 from nbr.storage.locks import hold
 from nbr.tables import Table, TableLike
-from nbr.training import Watcher, reporter
+from nbr.training import Watcher, here, reporter
 from nbr.world import World
 
 GROWTH = (1, 4, 16, 48)  # rules for each set of columns
@@ -117,13 +117,14 @@ def fit_report(
     most = None if steps is None else _positive(steps)
     sizes = GROWTH if rules == "auto" else (_positive(rules),)
     folder = None if checkpoint is None else Path(checkpoint)
+    mine = folder if here().first else None  # of several processes the first looks after it
     rows = _split(data, valid, seed)
     reads = _inputs(data, inputs)
     known, why = choose(prior, data, rows, seed)
     maker = Maker(reads, known, _positive(width), seed, folder, reporter(progress), most)
-    with nullcontext() if folder is None else hold(folder):
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+    with nullcontext() if mine is None else hold(mine):
+        if mine is not None:
+            mine.mkdir(parents=True, exist_ok=True)
         count, chosen = _grow(maker, rows, sizes)
         if not gains(prior_alone(chosen), chosen, "valid"):
             alone = prior_alone(chosen)
@@ -132,8 +133,8 @@ def fit_report(
             end = End(chosen, chosen, "valid", CHOSEN)
         else:
             end = train_again(maker, rows, count, chosen)
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        if mine is not None:
+            shutil.rmtree(mine, ignore_errors=True)
     best = end.delivered
     learned = [] if end.words == ALONE else best.bank.export()
     reasoner = Reasoner(data.world, learned, prior=maker.prior, views=data.views(), view_rows=data.view_rows())

@@ -14,7 +14,7 @@ from nbr.learning.objectives import Listed, Objective, objective
 from nbr.learning.training import DRAWN, EXACT, BankTraining, Settings
 from nbr.priors import Prior
 from nbr.tables import Table
-from nbr.training import Checkpoint, Watcher, fingerprint, generator
+from nbr.training import Checkpoint, Watcher, fingerprint, generator, here
 
 DRAWS = 256  # points that stand for a prior which cannot be written down
 
@@ -58,7 +58,7 @@ class Maker:
         """A bank of so many rules for each set of columns; rows to measure by come first, so that all see the same."""
         parts = {name: parts[name] for name in ("test", "valid", "train") if name in parts}
         bank = Bank(self.prior.world, self.inputs, rules, self.width, self.seed)
-        goal = objective(bank, self.prior, parts, self.seed)
+        goal = objective(bank, self.prior, parts, self.seed, here())
         settings = EXACT if isinstance(goal, Listed) else DRAWN
         settings = replace(settings, steps=steps or self.steps or settings.steps)
         checkpoint = None

@@ -33,6 +33,7 @@ REFERENCE = 1 << 15  # points of the prior by which held-out rows are judged
 class Objective(ABC):
     """A loss for a bank of rules, and how well it does on rows that training does not see."""
 
+    process: Process  # whose share of the points goes through the bank here
     weights: dict[str, Tensor]  # by part ("train", "valid", "test"): the share of each distinct row
 
     @abstractmethod
@@ -65,8 +66,16 @@ class Listed(Objective):
     they weighed a few steps ago and counted accordingly, or all if they are few. Figures have all points.
     """
 
-    def __init__(self, bank: Bank, listed: Listing, prior: Tensor, parts: dict[str, Table], seed: int = 0) -> None:
-        points = listed.points
+    def __init__(
+        self,
+        bank: Bank,
+        listed: Listing,
+        prior: Tensor,
+        parts: dict[str, Table],
+        seed: int = 0,
+        process: Process = ALONE,
+    ) -> None:
+        points, self.process = listed.points, process
         self.encoded, self.prior, self.seed = bank.encode(points), prior.to(bank.first.dtype), seed
         self.weights, self.rows = {}, {}
         for name, table in parts.items():
@@ -88,8 +97,14 @@ class Listed(Objective):
         return log_sum(joint.index_select(0, point), row, count) - joint.logsumexp(0)
 
     def _joint(self, bank: Bank, at: Tensor | None = None) -> Tensor:
-        encoded, prior = (self.encoded, self.prior) if at is None else (self.encoded[at], self.prior[at])
-        return prior + keep(bank(encoded), bank.beliefs).clamp(min=SMALLEST).log()
+        if at is None:
+            own = slice(self.process.rank, None, self.process.size)
+            return self._of_all(bank, self.encoded[own], self.prior[own], len(self.prior))
+        mine = self.process.share(at)
+        return self._of_all(bank, self.encoded[mine], self.prior[mine], len(at))
+
+    def _of_all(self, bank: Bank, encoded: Tensor, prior: Tensor, count: int) -> Tensor:
+        return self.process.together(prior + keep(bank(encoded), bank.beliefs).clamp(min=SMALLEST).log(), count)
 
     def loss(self, bank: Bank, step: int) -> Tensor:
         at, stands = self._points(bank, step)
@@ -140,18 +155,23 @@ class Sampled(Objective):
         self._drawn: tuple[int, Tensor, Tensor] | None = None  # block, completed rows and points of the prior
 
     def log_prob(self, bank: Bank, part: str) -> Tensor:
-        normaliser = keep(bank(self.reference), bank.beliefs).mean().log()
-        kept = keep(bank(self.filled[part]), bank.beliefs).view(len(self.codes[part]), -1).mean(dim=1)
+        normaliser = self._kept(bank, self.reference).mean().log()
+        kept = self._kept(bank, self.filled[part]).view(len(self.codes[part]), -1).mean(dim=1)
         return self.base[part] + kept.clamp(min=SMALLEST).log() - normaliser
 
     def loss(self, bank: Bank, step: int) -> Tensor:
-        filled, points = (self.process.share(part) for part in self._draws(step))
-        kept = keep(bank(bank.encode(torch.cat([filled.flatten(0, 1), points]))), bank.beliefs)
+        filled, points = self._draws(step)
+        drawn = torch.cat([filled.flatten(0, 1), points])
+        own = keep(bank(bank.encode(self.process.share(drawn))), bank.beliefs)
+        kept = self.process.together(own, len(drawn))
         seen = kept[: -len(points)].view(len(filled), -1).mean(dim=1)
         normaliser = kept[-len(points) :].mean()
         now = normaliser.detach().clamp(min=SMALLEST)
         self.alpha = now if self.alpha == 0 else torch.lerp(self.alpha, now, RENEWED)
         return -seen.clamp(min=SMALLEST).log().mean() + normaliser / self.alpha
+
+    def _kept(self, bank: Bank, encoded: Tensor) -> Tensor:
+        return self.process.together(keep(bank(self.process.share(encoded)), bank.beliefs), len(encoded))
 
     def _draws(self, step: int) -> tuple[Tensor, Tensor]:
         """Rows of the table, completed, (rows, fills, columns), and points of the prior, (points, columns)."""
@@ -184,13 +204,13 @@ def _fill(prior: Prior, codes: Tensor, generator: torch.Generator) -> Tensor:
     return prior.complete(codes, FILLS, generator) if bool(codes.isnan().any()) else codes[:, None]
 
 
-def objective(bank: Bank, prior: Prior, parts: dict[str, Table], seed: int) -> Objective:
+def objective(bank: Bank, prior: Prior, parts: dict[str, Table], seed: int, process: Process = ALONE) -> Objective:
     """The exact one where the world can be listed and the prior scored."""
     listed = listing(bank.world, LISTED)
     scores = None if listed is None else prior.log_prob(listed.points)
     if listed is not None and scores is not None:
         try:
-            return Listed(bank, listed, scores, parts, seed)
+            return Listed(bank, listed, scores, parts, seed, process)
         except NbrError:  # too many completions to list
-            return Sampled(bank, prior, parts, seed)
-    return Sampled(bank, prior, parts, seed)
+            return Sampled(bank, prior, parts, seed, process)
+    return Sampled(bank, prior, parts, seed, process)

@@ -66,6 +66,7 @@ class BankTraining:
             figures=lambda loss: self._figures(),
             kept=kept,
             checkpoint=checkpoint,
+            process=objective.process,
         )
 
     def run(self, watch: Watcher = silent, stage: str = "rules") -> int:
@@ -80,7 +81,8 @@ class BankTraining:
     def _loss(self, step: int) -> Tensor:
         loss = self.objective.loss(self.bank, step)
         self.train = self.objective.log_likelihood(float(loss.detach()))
-        return loss + self.settings.pull * (1 - step / self.settings.steps) ** 2 * self.bank.beliefs.mean()
+        pull = self.settings.pull * (1 - step / self.settings.steps) ** 2 * self.bank.beliefs.mean()
+        return loss + self.objective.process.once(pull)
 
     def _after(self, step: int, loss: float) -> bool:
         self.average.update_parameters(self.bank)

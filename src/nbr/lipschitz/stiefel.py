@@ -8,11 +8,15 @@ step one Björck iteration brings the weights back: W <- W - lr D, then W <- 3/2
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
 from nbr.lipschitz.layers import Dense
+
+if TYPE_CHECKING:
+    from nbr.training import Process
 
 # An odd quintic that drives singular values towards 1, fast rather than exactly (Jordan and others, Muon, 2024).
 LINEAR, CUBIC, QUINTIC = 3.4445, -4.7750, 2.0315
@@ -22,14 +26,22 @@ FORGET = 0.99  # of the squares that normalise them
 
 
 class Stiefel(torch.optim.Optimizer):
-    """Momentum along the manifold for the weights of dense layers, normalised steps for everything else."""
+    """Momentum along the manifold for the weights of dense layers, normalised steps for everything else.
 
-    def __init__(self, network: nn.Module, lr: float = 0.1, momentum: float = 0.9) -> None:
+    Processes that train together share the matrices out: each turns its own, and gives them to the others.
+    """
+
+    def __init__(
+        self, network: nn.Module, lr: float = 0.1, momentum: float = 0.9, process: Process | None = None
+    ) -> None:
         weights = [layer.weight for layer in network.modules() if isinstance(layer, Dense)]
         taken = {id(weight) for weight in weights}
         others = [value for value in network.parameters() if id(value) not in taken]
         groups = [{"params": weights, "matrices": True}, {"params": others, "matrices": False}]
         super().__init__([group for group in groups if group["params"]], {"lr": lr, "momentum": momentum})
+        self.process = process
+        owners = [0] * len(weights) if process is None else process.dealt([_cost(weight) for weight in weights])
+        self.owner = {id(weight): owner for weight, owner in zip(weights, owners, strict=True)}
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
@@ -46,12 +58,23 @@ class Stiefel(torch.optim.Optimizer):
                     state["momentum"], state["square"] = torch.zeros_like(value), torch.zeros_like(value)
                 state["momentum"].mul_(group["momentum"]).add_(value.grad)
                 if group["matrices"]:
-                    _turn(value, value.grad + group["momentum"] * state["momentum"], group["lr"])
+                    if self.process is None or self.owner[id(value)] == self.process.rank:
+                        _turn(value, value.grad + group["momentum"] * state["momentum"], group["lr"])
                 else:
                     state["square"].lerp_(value.grad.square(), 1 - FORGET)
                     pace = BIAS_PACE * (1 - group["momentum"]) * group["lr"]
                     value.sub_(pace * state["momentum"] / (state["square"].sqrt() + 1e-8))
+        if self.process is not None:
+            for value in self.param_groups[0]["params"]:
+                if id(value) in self.owner:
+                    self.process.spread(value.data, self.owner[id(value)])
         return loss
+
+
+def _cost(weight: Tensor) -> float:
+    """Of a turn, up to a factor."""
+    count, rows, columns = weight.shape
+    return float(count * min(rows, columns) ** 2 * (rows + columns))
 
 
 def _turn(weight: Tensor, direction: Tensor, lr: float) -> None:

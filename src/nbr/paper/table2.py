@@ -137,7 +137,12 @@ def subject(given: Data, rival: Rival) -> Subject:
 
 
 def run(
-    subjects: Mapping[str, Subject], steps: Mapping[str, Stages], epsilon: float, folder: Path, watch: Watcher
+    subjects: Mapping[str, Subject],
+    steps: Mapping[str, Stages],
+    epsilon: float,
+    folder: Path,
+    watch: Watcher,
+    jobs: int | None = None,
 ) -> dict[str, Measured]:
     """Attack every classifier with everything, and some images of the NBR that are proved already."""
     found = {}
@@ -147,7 +152,9 @@ def run(
             watch(replace(progress, stage=f"{name}, {progress.stage}"))
 
         place, audit = folder / name.replace(" ", "-"), AUDITED if name == "NBR" else 0
-        found[name] = measure(each, steps, epsilon, place, told, skip_broken=False, everywhere=CURVES, audit=audit)
+        found[name] = measure(
+            each, steps, epsilon, place, told, skip_broken=False, everywhere=CURVES, audit=audit, jobs=jobs
+        )
     return found
 
 

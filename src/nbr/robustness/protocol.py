@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError, suggest
+from nbr.parallel import mapped
 from nbr.robustness.attacks import ATTACKS, attack
 from nbr.robustness.base import BUDGETS, Attempt, Stages
 from nbr.robustness.target import Target
@@ -126,12 +128,14 @@ def measure(
     everywhere: Collection[str] = (),
     audit: int = 0,
     seed: int = 0,
+    jobs: int | None = None,
 ) -> Measured:
     """Run the attacks that have not been run yet.
 
     With `skip_broken` an image that one attack has broken within epsilon is spared the dearer ones: the worst case is
     the same, but figures for single attacks then are of the images that were left to them. Attacks named in
     `everywhere` begin on proved images too, and `audit` proved ones, drawn at random, are attacked with everything.
+    `jobs` are processes that work side by side; files do not depend on them.
     """
     folder.mkdir(parents=True, exist_ok=True)
     run = {"subject": subject.fingerprint(), "epsilon": epsilon, "seed": seed}
@@ -145,7 +149,7 @@ def measure(
         waiting = right if name in everywhere else open_images
         far = torch.full((len(right),), torch.nan, dtype=torch.float64)
         for number, count in enumerate(stages):
-            far = torch.fmin(far, _stage(subject, name, count, waiting, run, folder, watch))
+            far = torch.fmin(far, _stage(subject, name, count, waiting, run, folder, watch, jobs))
             if number < max(len(stages) - 1, 1):
                 before[name] = far
             waiting = open_images & ~(far <= epsilon)
@@ -156,7 +160,14 @@ def measure(
 
 
 def _stage(
-    subject: Subject, name: str, steps: int, wanted: Tensor, run: dict[str, Any], folder: Path, watch: Watcher
+    subject: Subject,
+    name: str,
+    steps: int,
+    wanted: Tensor,
+    run: dict[str, Any],
+    folder: Path,
+    watch: Watcher,
+    jobs: int | None,
 ) -> Tensor:
     """Distances by one attack for the wanted images, from disk as far as they are there."""
     path, run = folder / f"{name}-{steps}.safetensors", {**run, "attack": name, "steps": steps}
@@ -166,13 +177,22 @@ def _stage(
     done, stage = 0, f"{name} {steps}"
     if len(waiting):
         watch(Progress(stage, done, len(waiting)))
-    for rows in waiting.split(BATCH) if len(waiting) else ():
-        attempt = Attempt(subject.images[rows], subject.labels[rows], subject.starts[rows], run["epsilon"], run["seed"])
-        far[rows] = attack(name).run(subject.target, attempt, steps).distance
+    batches = waiting.split(BATCH) if len(waiting) else ()
+    attempts = [
+        Attempt(subject.images[rows], subject.labels[rows], subject.starts[rows], run["epsilon"], run["seed"])
+        for rows in batches
+    ]
+    work = partial(_distances, name, steps, subject.target)
+    for rows, found in zip(batches, mapped(work, attempts, jobs), strict=True):
+        far[rows] = found
         checkpoints.save(path, run, {}, {"distance": far})
         done += len(rows)
         watch(Progress(stage, done, len(waiting), ended=done == len(waiting)))
     return torch.where(wanted, far, torch.nan)
+
+
+def _distances(name: str, steps: int, target: Target, attempt: Attempt) -> Tensor:
+    return attack(name).run(target, attempt, steps).distance
 
 
 def _some(among: Tensor, count: int, seed: int) -> Tensor:

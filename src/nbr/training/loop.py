@@ -17,6 +17,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from nbr.errors import NbrError
 from nbr.storage import checkpoints
 from nbr.storage.locks import hold
+from nbr.training.processes import ALONE, Process
 from nbr.training.progress import Progress, Watcher, silent
 from nbr.training.quiet import deterministic, patient_interrupt
 from nbr.training.state import join, split
@@ -45,7 +46,8 @@ class Loop:
 
     `loss` is told the number of the step, from 0, and draws only from sources that this number decides. `after` is
     told how many steps are done and the loss of the last one, and ends the run by returning True. A run can be taken up
-    again after every `rest` steps; `kept` has, by name, what a checkpoint has to hold beside the optimiser.
+    again after every `rest` steps; `kept` has, by name, what a checkpoint has to hold beside the optimiser. Of
+    several processes each has the loss of the whole batch, with gradients of its own share, and the first writes.
     """
 
     def __init__(
@@ -60,10 +62,11 @@ class Loop:
         kept: Mapping[str, Stateful] | None = None,
         rest: int = 1,
         checkpoint: Checkpoint | None = None,
+        process: Process = ALONE,
     ) -> None:
         self.optimiser, self.loss, self.steps = optimiser, loss, steps
         self.schedule, self.after, self.figures = schedule, after, figures
-        self.rest, self.checkpoint = rest, checkpoint
+        self.rest, self.checkpoint, self.process = rest, checkpoint, process
         self.kept: dict[str, Stateful] = {**(kept or {}), "optimiser": optimiser}
         if schedule is not None:
             self.kept["schedule"] = schedule
@@ -71,7 +74,8 @@ class Loop:
 
     def run(self, watch: Watcher = silent, stage: str = "training") -> int:
         """Go to the end, from where a checkpoint left off if there is one; tells how many steps there were."""
-        where = self.checkpoint
+        where = self.checkpoint if self.process.first else None
+        watch = watch if self.process.first else silent
         with nullcontext() if where is None else hold(where.path), deterministic(), patient_interrupt() as interrupted:
             self._restore()
             saved, told = time.monotonic(), Progress(stage, self.step, self.steps)
@@ -100,6 +104,7 @@ class Loop:
         if not math.isfinite(value):
             raise NbrError(f"training broke down at step {self.step + 1}: the loss is {value}")
         loss.backward()
+        self.process.sum_gradients([value for group in self.optimiser.param_groups for value in group["params"]])
         self.optimiser.step()
         if self.schedule is not None:
             self.schedule.step()
@@ -109,7 +114,7 @@ class Loop:
         return value
 
     def _save(self) -> None:
-        if self.checkpoint is not None:
+        if self.checkpoint is not None and self.process.first:
             plain, tensors = split({name: part.state_dict() for name, part in self.kept.items()})
             state = {"step": self.step, "done": self.done, "kept": plain}
             checkpoints.save(self.checkpoint.path, {"fingerprint": self.checkpoint.fingerprint}, state, tensors)

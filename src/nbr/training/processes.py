@@ -1,0 +1,108 @@
+"""Several processes that train one model together: which of them this is, and what goes between them.
+
+All draw the same batch, and each puts its share of the rows through the network, which is what takes time. The outputs
+are then brought together, so that every process computes the same loss of the whole batch: a normaliser is a mean over
+all processes before its logarithm is taken. Going back, each process follows its own rows, and gradients are summed. So
+nothing depends on how many there are, up to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, distributed
+
+
+@dataclass(frozen=True)
+class Process:
+    """One of several processes that train together."""
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the one that writes files and tells how far things are."""
+        return self.rank == 0
+
+    def share(self, rows: Tensor) -> Tensor:
+        """The rows of a batch that this process works on.
+
+        >>> [Process(rank, 2).share(torch.arange(5)).tolist() for rank in (0, 1)]
+        [[0, 2, 4], [1, 3]]
+        """
+        return rows if self.size == 1 else rows[self.rank :: self.size]
+
+    def together(self, own: Tensor, count: int) -> Tensor:
+        """The values of all rows of a batch, from those of each process's share; differentiable."""
+        if self.size == 1:
+            return own
+        found: Tensor = _Together.apply(own, count, self)  # type: ignore[no-untyped-call]
+        return found
+
+    def once(self, term: Tensor) -> Tensor:
+        """A term of a loss that belongs to no row: gradients are summed, so that only one process may have its own."""
+        return term if self.first else term.detach()
+
+    def sum_gradients(self, values: Sequence[Tensor]) -> None:
+        """Give all processes the gradients of the whole batch."""
+        if self.size == 1:
+            return
+        for value in values:
+            if value.grad is None:
+                value.grad = torch.zeros_like(value)
+        grads = [value.grad for value in values if value.grad is not None]
+        flat = torch.cat([grad.reshape(-1) for grad in grads])
+        distributed.all_reduce(flat)
+        for grad, part in zip(grads, flat.split([grad.numel() for grad in grads]), strict=True):
+            grad.copy_(part.view_as(grad))
+
+    def dealt(self, costs: Sequence[float]) -> list[int]:
+        """Which process does each of some jobs that cost so much, the dearest first to whoever has least to do.
+
+        >>> Process(0, 2).dealt([3.0, 2.0, 2.0, 1.0])
+        [0, 1, 1, 0]
+        """
+        owners, busy = [0] * len(costs), [0.0] * self.size
+        for job in sorted(range(len(costs)), key=lambda job: -costs[job]):
+            owners[job] = busy.index(min(busy))
+            busy[owners[job]] += costs[job]
+        return owners
+
+    def spread(self, value: Tensor, owner: int) -> None:
+        """Give all processes what one of them has, in place."""
+        if self.size > 1:
+            distributed.broadcast(value, src=owner)
+
+
+ALONE = Process()
+
+
+def here() -> Process:
+    """This process among those that torchrun started, which wait for each other here the first time; else alone."""
+    if not distributed.is_available():
+        return ALONE
+    if not distributed.is_initialized():
+        if not distributed.is_torchelastic_launched():
+            return ALONE
+        distributed.init_process_group("gloo")  # the tensors that go between are on the CPU
+    return Process(distributed.get_rank(), distributed.get_world_size())
+
+
+class _Together(torch.autograd.Function):
+    """Values brought together by a sum in which each is there once; gradients of the own ones come back."""
+
+    @staticmethod
+    def forward(context: Any, own: Tensor, count: int, process: Process) -> Tensor:
+        context.process = process
+        whole = own.new_zeros((count, *own.shape[1:]))
+        process.share(whole).copy_(own)
+        distributed.all_reduce(whole)
+        return whole
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        return context.process.share(gradient).contiguous(), None, None
