@@ -1,7 +1,5 @@
 """Commands for those who write rules: the most plausible point, and a check of a rule base."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -57,7 +55,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _shown(head: str, found: Check, verdicts: list[Verdict]) -> str:
+def _shown(head: str, found: "Check", verdicts: list["Verdict"]) -> str:
     lines = [head, ""]
     shown: Counter[str] = Counter()
     for finding in found.findings:

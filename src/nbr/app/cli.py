@@ -1,6 +1,8 @@
-"""The commands of `nbr`. Each loads what it needs, so that --help is quick."""
+"""The commands of `nbr`. Each loads what it needs, so that --help is quick.
 
-from __future__ import annotations
+Annotations are evaluated where they stand, here and wherever commands are: as texts, typer would compile each of them
+twice at every start.
+"""
 
 import json
 from pathlib import Path

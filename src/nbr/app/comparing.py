@@ -1,7 +1,5 @@
 """Two groups compared: which columns differ most, and how."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass
@@ -57,7 +55,7 @@ def error() -> float:
     return 1.358 * math.sqrt(2 / DRAWS)
 
 
-def differences(reasoner: Reasoner, one: str, other: str, seed: int) -> list[Difference]:
+def differences(reasoner: "Reasoner", one: str, other: str, seed: int) -> list[Difference]:
     """Each column that the conditions do not name, those that differ most first; by draws of either group."""
     import numpy as np
 

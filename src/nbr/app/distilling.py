@@ -1,7 +1,5 @@
 """The command that writes a learned model in words."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

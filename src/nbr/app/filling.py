@@ -1,7 +1,5 @@
 """Commands that look at cells: predict a column, fill holes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -57,7 +55,7 @@ def impute(
         typer.echo(_written(filled, output, False), nl=False)
 
 
-def misfits(found: list[Misfit]) -> str:
+def misfits(found: list["Misfit"]) -> str:
     """Rows that do not fit, a line each."""
     lines = ["", "rows that fit worst: log-likelihood, and the cells that do not go with the rest"]
     for each in found:
@@ -66,7 +64,7 @@ def misfits(found: list[Misfit]) -> str:
     return "\n".join(lines)
 
 
-def _model(paths: list[Path], seed: int) -> tuple[Reasoner, Path]:
+def _model(paths: list[Path], seed: int) -> tuple["Reasoner", Path]:
     from nbr import priors, tables
     from nbr.errors import NbrError
     from nbr.kinds import load_reasoner
@@ -83,7 +81,7 @@ def _model(paths: list[Path], seed: int) -> tuple[Reasoner, Path]:
     return Reasoner(data.world, prior=prior, views=data.views(), view_rows=rows), paths[0]
 
 
-def _written(frame: pd.DataFrame, output: Path | None, as_json: bool) -> str:
+def _written(frame: "pd.DataFrame", output: Path | None, as_json: bool) -> str:
     from nbr.storage.atomic import write
 
     if as_json:
@@ -95,7 +93,7 @@ def _written(frame: pd.DataFrame, output: Path | None, as_json: bool) -> str:
     return ""
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, object]]:
+def _records(frame: "pd.DataFrame") -> list[dict[str, object]]:
     return [
         {str(key): None if value != value else value for key, value in row.items()} for row in frame.to_dict("records")
     ]

@@ -1,16 +1,16 @@
 """`nbr serve`: load a model, open a door, run until Ctrl-C."""
 
-from __future__ import annotations
-
 import contextlib
-import socket
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nbr.errors import NbrError
+
+if TYPE_CHECKING:
+    import socket
 
 HERE = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
@@ -26,6 +26,7 @@ def serve(
 ) -> None:
     """A page to ask, look and test in, and an API, for one model. Ctrl-C ends it."""
     import secrets
+    import socket
 
     try:
         import uvicorn
@@ -60,8 +61,10 @@ def serve(
         uvicorn.Server(settings).run(sockets=[listening])
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> "socket.socket":
     """A socket at which the server can be reached, before anything is said about it."""
+    import socket
+
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=CONNECTIONS)
