@@ -4,7 +4,7 @@ BIN = .venv/bin
 export PIP_CONSTRAINT = constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check bench mutate clean
+.PHONY: demo test check docs bench mutate clean
 
 demo: .venv/ready          ## learn the paper's Table 1 from rows with holes, and print ours beside it
 	$(BIN)/nbr reproduce table1 --seeds 1
@@ -17,6 +17,10 @@ check: .venv/ready         ## what CI runs: lint, format, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(MAKE) test
+
+docs: .venv/docs           ## the documentation as pages to browse, in build/site; a dead link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file site/mkdocs.yml
+	@echo open build/site/index.html, or: $(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site
 
 bench: .venv/bench         ## time it, beside other libraries; with OLD=REVISION also beside an earlier version
 	$(BIN)/python benchmarks/run.py
@@ -36,5 +40,9 @@ mutate: .venv/ready        ## break the code on purpose: do the tests notice? Ta
 	$(BIN)/pip install --quiet --editable '.[bench]'
 	touch $@
 
+.venv/docs: .venv/ready
+	$(BIN)/pip install --quiet --editable '.[docs]'
+	touch $@
+
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nbr import plots
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Ends = tuple[float, float]
-UNCOMPUTED = "...."
+UNCOMPUTED = "|||"
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ def show(bars: Sequence[Bar], title: str = "") -> Figure:
     """The same as a figure of matplotlib."""
     with plots.drawing(9, _height(bars)) as figure:
         _fill(figure, bars, title)
+        figure.__dict__["_repr_png_"] = partial(plots.saved, figure, "png")  # notebooks show it without pyplot too
         return figure
 
 
@@ -75,6 +77,6 @@ def _fill(figure: Figure, bars: Sequence[Bar], title: str) -> None:
     axes.grid(axis="y", visible=False)
     axes.invert_yaxis()
     said = ["evidence for (solid)", "not known (hatched)", "evidence against (blank)"]
-    said += ["not computed (dotted)"] * (not all(bar.exact for bar in bars))
+    said += ["not computed (upright lines)"] * (not all(bar.exact for bar in bars))
     said += ["probability (line)"] * any(bar.often is not None for bar in bars)
     axes.set(title=title, xlim=(0, 1), xlabel=", ".join(said))

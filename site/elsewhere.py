@@ -1,0 +1,37 @@
+"""Pages that live beside docs/, and links between both: in the site docs/ is the top, in the repository it is not."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+TAKEN = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "examples/car.md", "examples/two_tables.md"]
+COPIED = ["examples/garden.toml", "examples/majority.toml", "examples/car.toml", "examples/two_tables.py"]
+LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
+
+
+def on_files(files: Files, config: Any, **_: Any) -> Files:
+    for name in TAKEN:
+        files.append(File.generated(config, name, content=(ROOT / name).read_text(encoding="utf-8")))
+    for name in COPIED:
+        files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Links as the repository has them, turned into links of the site."""
+    here = page.file.src_uri
+    place = here if here in TAKEN else f"docs/{here}"
+
+    def moved(found: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(place), found[2]))
+        there = target.removeprefix("docs/")
+        there = there.removesuffix(".ipynb") + ".md" if there.endswith(".ipynb") else there  # run, as a page
+        return found[1] + posixpath.relpath(there, posixpath.dirname(here) or ".")
+
+    return LINK.sub(moved, markdown)
