@@ -167,12 +167,13 @@ def score(
     table: Annotated[list[Path], typer.Argument(help="CSV or Parquet tables.")],
     rows: Annotated[int, typer.Option(help="Also so many rows that fit worst, and which cells are odd.")] = 0,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """The mean log-likelihood of the rows of a table, in nats; empty cells are summed over."""
     from nbr.app import learn
 
-    typer.echo(learn.score(model, table, rows, seed, as_json))
+    typer.echo(learn.score(model, table, rows, seed, as_json, jobs))
 
 
 @app.command()
@@ -180,14 +181,17 @@ def sample(
     model: Model,
     count: Annotated[int, typer.Option("-n", "--count", help="How many rows.")] = 10,
     given: Annotated[str | None, typer.Option(help="A condition that every row meets.")] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="A CSV file; else to the screen.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A CSV or Parquet file; else to the screen.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Rows drawn from a model combined with its prior, as CSV."""
-    from nbr.app import learn
+    from nbr.app import sampling
 
-    typer.echo(learn.sample(model, count, given, output, seed, as_json), nl=False)
+    typer.echo(sampling.sample(model, count, given, output, seed, as_json, jobs), nl=False)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 
 import numpy as np
@@ -27,6 +28,8 @@ BINS = 10
 
 def write(fitted: Fitted, valid: Table | None, seed: int) -> str:
     """The whole page."""
+    fitted = replace(fitted, table=fitted.table.one_by_one(seed))
+    valid = None if valid is None else valid.one_by_one(seed)
     rows = split(fitted.table, seed) if valid is None else Split(fitted.table, valid, None)
     held = rows.valid if rows.test is None else rows.test
     sample = fitted.reasoner.sample(DRAWN, seed=seed)

@@ -13,6 +13,7 @@ from nbr import plots, tables
 from nbr.app import filling
 from nbr.density.filling import misfits
 from nbr.density.likelihood import score as score_table
+from nbr.density.likelihood import score_large
 from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
@@ -35,18 +36,18 @@ class Reading:
     na: list[str]
     sep: str | None
 
-    def read(self, paths: list[Path], world: World | None = None) -> tables.Table:
+    def read(self, paths: list[Path], world: World | None, seed: int) -> tables.Table:
         kinds = {}
         for words in self.columns:
             name, sign, kind = words.rpartition("=")
             if not (name and sign and kind):
                 raise NbrError(f"--column {words!r} is not of the form name=kind, such as age=real:0:120")
             kinds[name] = kind
-        return tables.read(list(paths), world, columns=kinds, drop=self.drop, na=self.na, sep=self.sep)
+        return tables.learnable(list(paths), world, columns=kinds, drop=self.drop, na=self.na, sep=self.sep, seed=seed)
 
-    def again(self, path: Path, like: tables.Table) -> tables.Table:
+    def again(self, path: Path, like: tables.Table, seed: int) -> tables.Table:
         """Another table of the same columns."""
-        return tables.read(path, like.world, na=self.na, sep=self.sep)
+        return tables.learnable(path, like.world, na=self.na, sep=self.sep, seed=seed)
 
 
 def fit(
@@ -66,8 +67,8 @@ def fit(
         raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
     written = None if rules_from is None else load_reasoner(rules_from)
     with hold(output) if here().first else nullcontext():
-        data = reading.read(paths, None if written is None else written.world)
-        chosen_by = None if valid is None else reading.again(valid, data)
+        data = reading.read(paths, None if written is None else written.world, seed)
+        chosen_by = None if valid is None else reading.again(valid, data, seed)
         return _fit(data, output, chosen_by, rules, prior, steps, seed, written, page)
 
 
@@ -85,7 +86,7 @@ def _fit(
     if page is not None:
         plots.ready()
     variables = {name: variable.spec for name, variable in data.world.variables.items()}
-    _say(f"{len(data):,} rows of {len(variables)} columns: {_kinds(variables)}")
+    _say(f"{data.rows:,} rows of {len(variables)} columns: {_kinds(variables)}")
     for note in data.notes:
         _say(note)
     known = load_reasoner(prior) if prior.endswith(".nbr") else prior
@@ -117,7 +118,7 @@ def _fit(
     held = fitted.held_out
     return {
         "output": str(output),
-        "rows": len(data),
+        "rows": data.rows,
         "variables": variables,
         "inputs": [list(names) for names in fitted.inputs],
         "rules": len(fitted.reasoner.rules),
@@ -133,12 +134,14 @@ def _fit(
     }
 
 
-def score(model: Path, paths: list[Path], rows: int, seed: int, as_json: bool) -> str:
+def score(model: Path, paths: list[Path], rows: int, seed: int, as_json: bool, jobs: int | None = None) -> str:
     reasoner = load_reasoner(model)
+    if tables.is_large(list(paths)):
+        return _score_large(reasoner, paths, rows, seed, as_json, jobs)
     table = tables.read(list(paths), reasoner.world)
     for note in table.notes:
         _say(note)
-    scored = score_table(reasoner.knowledge, reasoner.prior, table, seed)
+    scored = score_table(reasoner.knowledge, reasoner.prior, table, seed, jobs)
     error = {} if scored.exact else {"standard_error": scored.error}
     report: Report = {"mean_log_likelihood": scored.mean, "rows": len(scored.log_prob), "exact": scored.exact, **error}
     if rows <= 0:
@@ -150,17 +153,16 @@ def score(model: Path, paths: list[Path], rows: int, seed: int, as_json: bool) -
     return shown(report) + "\n" + filling.misfits(found)
 
 
-def sample(model: Path, count: int, given: str | None, output: Path | None, seed: int, as_json: bool) -> str:
-    table = load_reasoner(model).sample(count, given, seed=seed)
-    method = f"{table.attrs['method']}, {table.attrs['acceptance']:.3g} of the prior's points kept"
-    if as_json:
-        return json.dumps({"rows": table.to_dict("records"), **table.attrs}, default=float) + "\n"
-    _say(f"{count:,} rows: {method}")
-    text: str = table.to_csv(index=False)
-    if output is None:
-        return text
-    write(output, text.encode())
-    return ""
+def _score_large(reasoner: Reasoner, paths: list[Path], rows: int, seed: int, as_json: bool, jobs: int | None) -> str:
+    if rows > 0:
+        raise NbrError("single rows are looked at in tables that fit in memory: leave out --rows, or score a part")
+    found = tables.open_large(list(paths), reasoner.world)
+    for note in found.notes:
+        _say(note)
+    scored = score_large(reasoner.knowledge, reasoner.prior, found, seed, jobs)
+    error = {} if scored.exact else {"standard_error": scored.error}
+    report: Report = {"mean_log_likelihood": scored.mean, "rows": scored.rows, "exact": scored.exact, **error}
+    return json.dumps(report) if as_json else shown(report)
 
 
 def shown(report: Report) -> str:

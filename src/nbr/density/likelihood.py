@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -17,14 +18,18 @@ from nbr.density.keeping import log_keep
 from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.language.expressions import Constant
+from nbr.parallel import mapped, pieces, seeded
 from nbr.points.numbered import Listing, listing
 from nbr.priors import Prior
 from nbr.priors.columns import BEYOND
 from nbr.rules.knowledge import Knowledge
 from nbr.tables import Table
+from nbr.tables.large import Large
+from nbr.tables.parquet import Piece
 
 DRAWS = 1 << 18  # points of the prior that an estimated normaliser rests on
 FILLS = 256  # completions of a row that cannot be listed
+ROWS = 1 << 15  # scored at a time
 COUNTING = 5.0  # seconds for a normaliser that can be counted
 
 
@@ -41,7 +46,17 @@ class Score:
         return float(self.log_prob.mean())
 
 
-def score(knowledge: Knowledge, prior: Prior, table: Table, seed: int = 0) -> Score:
+@dataclass(frozen=True)
+class Mean:
+    """The mean log-likelihood of many rows, and its standard error where it is not exact."""
+
+    mean: float
+    rows: int
+    exact: bool
+    error: float
+
+
+def score(knowledge: Knowledge, prior: Prior, table: Table, seed: int = 0, jobs: int | None = None) -> Score:
     """Exact where the points of the world can be listed and the prior scored, else estimated with its error.
 
     A cell that is no value of its variable is scored as 1 in 1,000, and otherwise as a hole, where points are listed;
@@ -49,12 +64,79 @@ def score(knowledge: Knowledge, prior: Prior, table: Table, seed: int = 0) -> Sc
     """
     if not len(table):
         raise NbrError("there are 0 rows to score")
-    listed = listing(knowledge.world)
-    weights = None if listed is None else log_weights(knowledge, prior, listed)
-    if listed is not None and weights is not None:
-        beyond = knowledge.world.outside(table.codes).sum(dim=1) * math.log(BEYOND)
-        return Score(marginal(weights, listed, table.codes) - weights.logsumexp(0) + beyond, True)
-    return _estimated(knowledge, prior, table, torch.Generator().manual_seed(seed))
+    scorer = Scorer.of(knowledge, prior, seed)
+    chunks = [(seeded(seed, at), table.codes[some]) for at, some in enumerate(pieces(len(table), ROWS))]
+    found = list(mapped(partial(_scored, scorer), chunks, jobs))
+    variance = scorer.variance + sum(float(part.sum()) for _, part in found) / len(table) ** 2
+    return Score(torch.cat([part for part, _ in found]), variance == 0, math.sqrt(variance))
+
+
+def score_large(knowledge: Knowledge, prior: Prior, table: Large, seed: int = 0, jobs: int | None = None) -> Mean:
+    """The same of a table that does not fit in memory: rows that are alike are scored once."""
+    if not table.rows:
+        raise NbrError("there are 0 rows to score")
+    counted = table.counted(jobs)
+    if counted is not None and counted.counts is not None:
+        found = score(knowledge, prior, counted, seed, jobs)
+        mean = float(found.log_prob @ counted.counts.double()) / table.rows
+        return Mean(mean, table.rows, found.exact, found.error)
+    scorer = Scorer.of(knowledge, prior, seed)
+    places = list(enumerate(table.pieces))
+    sums = torch.tensor(list(mapped(partial(_summed, scorer, table, seed), places, jobs)), dtype=torch.float64).sum(
+        dim=0
+    )
+    variance = scorer.variance + float(sums[1]) / table.rows**2
+    return Mean(float(sums[0]) / table.rows, table.rows, variance == 0, math.sqrt(variance))
+
+
+def _scored(scorer: Scorer, chunk: tuple[int, Tensor]) -> tuple[Tensor, Tensor]:
+    return scorer.rows(chunk[1], chunk[0])
+
+
+def _summed(scorer: Scorer, table: Large, seed: int, chunk: tuple[int, tuple[int, Piece]]) -> tuple[float, float]:
+    """The sums of the log-likelihoods of a piece, and of their variances."""
+    at, place = chunk
+    total = spread = 0.0
+    for number, batch in enumerate(table.codes(place)):
+        for part, rows in enumerate(batch.split(ROWS)):
+            found, variance = scorer.rows(rows, seeded(seeded(seed, at + 1), number * len(batch) + part))
+            total, spread = total + float(found.sum()), spread + float(variance.sum())
+    return total, spread
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """All that rows are scored by: the weights of all points, or a normaliser and its variance."""
+
+    knowledge: Knowledge
+    prior: Prior
+    weights: Tensor | None
+    normaliser: float
+    variance: float
+
+    @classmethod
+    def of(cls, knowledge: Knowledge, prior: Prior, seed: int) -> Scorer:
+        listed = listing(knowledge.world)
+        weights = None if listed is None else log_weights(knowledge, prior, listed)
+        if weights is not None:
+            return cls(knowledge, prior, weights, float(weights.logsumexp(0)), 0.0)
+        return cls(knowledge, prior, None, *_normaliser(knowledge, prior, torch.Generator().manual_seed(seed)))
+
+    def rows(self, codes: Tensor, seed: int) -> tuple[Tensor, Tensor]:
+        """The log-likelihood of each row, and its variance where holes are filled at random, by the delta method."""
+        listed = listing(self.knowledge.world) if self.weights is not None else None
+        if listed is not None and self.weights is not None:
+            beyond = self.knowledge.world.outside(codes).sum(dim=1) * math.log(BEYOND)
+            return marginal(self.weights, listed, codes) - self.normaliser + beyond, torch.zeros(len(codes))
+        observed = self.prior.log_prob(codes)
+        if observed is None:
+            raise NbrError("rows cannot be scored: the prior can only be sampled")
+        fills = FILLS if bool(codes.isnan().any()) else 1
+        filled = self.prior.complete(codes, fills, torch.Generator().manual_seed(seed))
+        keeps = log_keep(self.knowledge, filled.flatten(0, 1)).exp().view(len(codes), fills)
+        means = keeps.mean(dim=1).clamp(min=1e-300)
+        variance = keeps.var(dim=1) / fills / means**2 if fills > 1 else torch.zeros(len(codes))
+        return observed + means.log() - self.normaliser, variance
 
 
 def log_weights(knowledge: Knowledge, prior: Prior, listed: Listing) -> Tensor | None:
@@ -78,24 +160,6 @@ def log_sum(values: Tensor, row: Tensor, rows: int) -> Tensor:
         top = top.clamp(min=torch.finfo(values.dtype).min)
     total = values.new_zeros(rows).index_add(0, row, (values - top.index_select(0, row)).exp())
     return total.log() + top
-
-
-def _estimated(knowledge: Knowledge, prior: Prior, table: Table, generator: torch.Generator) -> Score:
-    """The normaliser counted, or as an average over the prior; holes filled at random from it.
-
-    The error is that of the normaliser, which all rows share, and of the fills, by the delta method.
-    """
-    normaliser, variance = _normaliser(knowledge, prior, generator)
-    filled = prior.complete(table.codes, 1 if table.complete else FILLS, generator)
-    rows, fills, width = filled.shape
-    observed = prior.log_prob(table.codes)
-    if observed is None:
-        raise NbrError("rows cannot be scored: the prior can only be sampled")
-    keeps = log_keep(knowledge, filled.reshape(-1, width)).exp().view(rows, fills)
-    means = keeps.mean(dim=1).clamp(min=1e-300)
-    if fills > 1:
-        variance += float((keeps.var(dim=1) / fills / means**2).mean() / rows)
-    return Score(observed + means.log() - normaliser, variance == 0, math.sqrt(variance))
 
 
 def _normaliser(knowledge: Knowledge, prior: Prior, generator: torch.Generator) -> tuple[float, float]:

@@ -36,22 +36,41 @@ class Drawn:
 
 def draw(knowledge: Knowledge, prior: Prior, count: int, given: Expression | None, generator: torch.Generator) -> Drawn:
     """Exactly from the list of all points if the world is finite and small; else keep or discard; else chains."""
-    if count < 0:
-        raise NbrError(f"the number of samples is {count}")
-    listed = listing(knowledge.world)
-    weights = None if listed is None else log_weights(knowledge, prior, listed)
-    if listed is not None and weights is not None:
+    return Sampler.of(knowledge, prior, given).draw(count, generator)
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """All that is needed to draw again and again: every point and its chance, or draws inside the condition."""
+
+    given: Expression | None
+    listed: tuple[Tensor, Tensor, float] | None  # points, their chances, and which share of the prior they keep
+    draws: Draws | None
+
+    @classmethod
+    def of(cls, knowledge: Knowledge, prior: Prior, given: Expression | None) -> Sampler:
+        listed = listing(knowledge.world)
+        weights = None if listed is None else log_weights(knowledge, prior, listed)
+        if listed is None or weights is None:
+            return cls(given, None, Draws.of(Density.of(knowledge, prior), given))
         points = listed.points
         if given is not None:
             weights = weights.masked_fill(~given.holds(knowledge.world, points), -torch.inf)
         if not bool((weights > -torch.inf).any()):
             raise NbrError("nothing can be drawn: no point meets the condition and the rules")
-        chance = torch.softmax(weights, dim=0)
+        return cls(given, (points, torch.softmax(weights, dim=0), float(weights.logsumexp(0).exp())), None)
+
+    def draw(self, count: int, generator: torch.Generator) -> Drawn:
+        if count < 0:
+            raise NbrError(f"the number of samples is {count}")
+        if self.listed is None:
+            assert self.draws is not None
+            return _kept(self.draws, count, self.given, generator)
+        points, chance, share = self.listed
         numbers = (
             torch.multinomial(chance, count, replacement=True, generator=generator) if count else chance[:0].long()
         )
-        return Drawn(points[numbers], "listed", float(weights.logsumexp(0).exp()))
-    return _kept(Draws.of(Density.of(knowledge, prior), given), count, given, generator)
+        return Drawn(points[numbers], "listed", share)
 
 
 def _kept(draws: Draws, count: int, given: Expression | None, generator: torch.Generator) -> Drawn:

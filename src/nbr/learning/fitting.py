@@ -106,12 +106,13 @@ def fit_report(
     Without a table to choose by, the chosen model is trained again on all rows, if rows that no choice was made by show
     that this does no harm: see `nbr.learning.again`.
     """
-    data = tables.read(table, world if rules_from is None else rules_from.world)
+    data = tables.learnable(table, world if rules_from is None else rules_from.world, seed=seed)
     if rules == "clauses" or rules_from is not None:
         if rules not in ("auto", "clauses"):
             raise NbrError(
                 "beside rules_from, rules are 'clauses' or none; for networks on top, give the result as prior"
             )
+        data = data.one_by_one(seed)
         parts, more = _split(data, valid, seed), rules == "clauses"
         return fit_clauses(data, parts, prior, rules_from, more, seed, reporter(progress))
     most = None if steps is None else _positive(steps)
@@ -143,7 +144,7 @@ def fit_report(
 
 
 def _split(data: Table, valid: TableLike | None, seed: int) -> Split:
-    return split(data, seed) if valid is None else Split(data, tables.read(valid, data.world), None)
+    return split(data, seed) if valid is None else Split(data, tables.learnable(valid, data.world, seed=seed), None)
 
 
 def _grow(maker: Maker, rows: Split, sizes: Sequence[int]) -> tuple[int, Trained]:

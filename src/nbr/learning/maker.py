@@ -71,7 +71,7 @@ class Maker:
         )
         if isinstance(goal, Listed):
             bank = least_committed(bank, goal, settings)
-        return Trained(bank, goal, settings, best, {name: len(table) for name, table in parts.items()})
+        return Trained(bank, goal, settings, best, {name: table.rows for name, table in parts.items()})
 
     def fingerprint(self, stage: str, parts: dict[str, Table], rules: int, settings: Settings) -> str:
         """Of all that decides the weights, so that a checkpoint is not mistaken for another's."""
@@ -84,8 +84,12 @@ class Maker:
             seed=self.seed,
             rules=rules,
             settings=settings.plain(),
-            rows={name: table.codes for name, table in parts.items()},
+            rows={name: _rows(table) for name, table in parts.items()},
         )
+
+
+def _rows(table: Table) -> object:
+    return table.codes if table.counts is None else [table.codes, table.counts]
 
 
 def gain(before: Trained, after: Trained, part: str) -> tuple[float, float]:

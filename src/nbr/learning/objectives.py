@@ -79,7 +79,7 @@ class Listed(Objective):
         self.encoded, self.prior, self.seed = bank.encode(points), prior.to(bank.first.dtype), seed
         self.weights, self.rows = {}, {}
         for name, table in parts.items():
-            distinct, counts = torch.unique(table.codes.nan_to_num(nan=-1.0), dim=0, return_counts=True)
+            distinct, counts = distinct_rows(table)
             row, point = listed.completions(torch.where(distinct < 0, math.nan, distinct))
             self.weights[name] = (counts / counts.sum()).to(bank.first.dtype)
             self.rows[name] = (row, point, len(distinct))
@@ -194,6 +194,13 @@ class Sampled(Objective):
         self.alpha = state["alpha"]
 
 
+def distinct_rows(table: Table) -> tuple[Tensor, Tensor]:
+    """Each row once, with -1 for a hole, and how often it was seen."""
+    found, member = torch.unique(table.codes.nan_to_num(nan=-1.0), dim=0, return_inverse=True)
+    seen = torch.ones(len(table), dtype=torch.long) if table.counts is None else table.counts
+    return found, torch.zeros(len(found), dtype=torch.long).index_add(0, member, seen)
+
+
 def _scores(prior: Prior, codes: Tensor, dtype: torch.dtype) -> Tensor:
     """What the prior says of rows, 0 where it cannot be scored: figures then lack a constant."""
     scores = prior.log_prob(codes)
@@ -212,5 +219,6 @@ def objective(bank: Bank, prior: Prior, parts: dict[str, Table], seed: int, proc
         try:
             return Listed(bank, listed, scores, parts, seed, process)
         except NbrError:  # too many completions to list
-            return Sampled(bank, prior, parts, seed, process)
-    return Sampled(bank, prior, parts, seed, process)
+            pass
+    kept = {name: table.one_by_one(seed) for name, table in parts.items()}
+    return Sampled(bank, prior, kept, seed, process)

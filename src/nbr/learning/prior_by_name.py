@@ -21,8 +21,10 @@ def choose(prior: PriorLike, table: Table, rows: Split, seed: int) -> tuple[Prio
     from the rows that rules are trained on, so that the others can still tell how well the whole does.
     """
     if prior == "auto":
-        return auto(rows.train, rows.valid, seed)
-    return _named(prior, table), f"prior: {prior if isinstance(prior, str) else type(prior).__name__}, as asked for"
+        return auto(rows.train.one_by_one(seed), rows.valid.one_by_one(seed), seed)
+    return _named(
+        prior, table.one_by_one(seed)
+    ), f"prior: {prior if isinstance(prior, str) else type(prior).__name__}, as asked for"
 
 
 def _named(prior: PriorLike, table: Table) -> Prior:

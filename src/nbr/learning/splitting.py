@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.tables import Table
+from nbr.tables.table import drawn_apart
 
 SHARE = 0.1  # of the rows for choices, and as many again to measure by
 ENOUGH = 100  # rows from which on some are left to measure by
@@ -35,18 +36,35 @@ class Split:
 
 def split(data: Table, seed: int) -> Split:
     """A random tenth to choose by, and another to measure by."""
-    count = len(data)
+    count = data.rows
     held = max(1, round(SHARE * count))
     if count - held < 1:
         raise NbrError(f"{count} rows are too few to hold some out; give valid= a table of its own")
-    order = torch.randperm(count, generator=torch.Generator().manual_seed(seed))
     measured = held if count >= ENOUGH else 0
+    if data.counts is not None:
+        return _counted(data, held, measured, seed)
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(seed))
     valid, test, train = order[:held], order[held : held + measured], order[held + measured :]
     return Split(_rows(data, train), _rows(data, valid), _rows(data, test) if measured else None)
 
 
+def _counted(data: Table, held: int, measured: int, seed: int) -> Split:
+    """The same of rows that are counted."""
+    assert data.counts is not None
+    valid, others = drawn_apart(data.counts, held, seed)
+    test, train = drawn_apart(others, measured, seed + 1)
+    parts = [replace(data, counts=counts).part(counts > 0) for counts in (train, valid, test)]
+    return Split(parts[0], parts[1], parts[2] if measured else None)
+
+
 def _both(first: Table, second: Table) -> Table:
-    return Table(first.world, torch.cat([first.codes, second.codes]))
+    codes = torch.cat([first.codes, second.codes])
+    if first.counts is None and second.counts is None:
+        return Table(first.world, codes)
+    counts = [
+        torch.ones(len(each), dtype=torch.long) if each.counts is None else each.counts for each in (first, second)
+    ]
+    return Table(first.world, codes, counts=torch.cat(counts))
 
 
 def _rows(data: Table, chosen: Tensor) -> Table:

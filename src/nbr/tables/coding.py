@@ -30,8 +30,8 @@ def encode(grid: Grid, world: World, na: frozenset[str]) -> tuple[Tensor, list[s
         if name not in world.variables:
             continue
         variable, cells = world.variables[name], column.tolist()
-        known = _known(variable, {cell for cell in cells if cell}, na)
-        values = np.array([known.get(cell, math.nan) for cell in cells], dtype=np.float64)
+        codes_of = known(variable, {cell for cell in cells if cell}, na)
+        values = np.array([codes_of.get(cell, math.nan) for cell in cells], dtype=np.float64)
         for row in np.flatnonzero(values == UNREAD).tolist():
             kind = f"a {variable.unit}" if isinstance(variable, Real) and variable.unit else "a number"
             wrong.append(f"{grid.place(row, name)}: {cells[row]!r} is not {kind}")
@@ -52,7 +52,7 @@ def _outside(variable: Variable, values: np.ndarray) -> np.ndarray:
     return outside
 
 
-def _known(variable: Variable, cells: set[str], na: frozenset[str]) -> dict[str, float]:
+def known(variable: Variable, cells: set[str], na: frozenset[str]) -> dict[str, float]:
     """The code of each text; a text that is a label is no hole."""
     if isinstance(variable, Choice):
         return {cell: code for cell in cells if (code := _label(variable, cell, na)) is not None}

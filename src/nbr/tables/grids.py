@@ -62,10 +62,10 @@ def grid(source: Any, number: int, sep: str | None = None) -> Grid:
 
 
 def _texts(values: np.ndarray) -> np.ndarray:
-    return np.array([_text(value) for value in values.tolist()], dtype=object)
+    return np.array([text(value) for value in values.tolist()], dtype=object)
 
 
-def _text(value: object) -> str:
+def text(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, bool):
@@ -80,7 +80,7 @@ def _frame(frame: pd.DataFrame, where: str) -> Grid:
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]
         columns.append(_texts(column.astype(object).where(column.notna(), None).to_numpy()))
-    names, notes = _named([str(name) for name in frame.columns], where)
+    names, notes = named([str(name) for name in frame.columns], where)
     return Grid(where, names, tuple(columns), np.arange(1, len(frame) + 1), notes)
 
 
@@ -135,9 +135,9 @@ def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
         raise NbrError(f"{where}the file is empty")
     # A first line of nothing but numbers is data: the columns have no names.
     first = lines[0][1]
-    named = not all(texts.number(cell) is not None or texts.hole(cell) for cell in first)
-    body = lines[1:] if named else lines
-    names, said = _named(first if named else [f"x{i}" for i in range(len(first))], where)
+    has_names = not all(texts.number(cell) is not None or texts.hole(cell) for cell in first)
+    body = lines[1:] if has_names else lines
+    names, said = named(first if has_names else [f"x{i}" for i in range(len(first))], where)
     wrong = [
         f"row {number} has {len(line)} fields, and there are {len(names)} columns"
         for number, line in body
@@ -161,7 +161,7 @@ def _decimal(column: np.ndarray) -> np.ndarray:
     return np.array([cell.replace(",", ".") if comma.match(cell) else cell for cell in cells], dtype=object)
 
 
-def _named(names: list[str], where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def named(names: list[str], where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names that a world can have; an error if two columns share one."""
     notes, found = [], []
     for number, name in enumerate(names, 1):

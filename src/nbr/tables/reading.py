@@ -14,6 +14,7 @@ from nbr.tables import kinds, texts
 from nbr.tables.coding import decode, encode
 from nbr.tables.grids import Grid, grid, problems
 from nbr.tables.like import TableLike
+from nbr.tables.parquet import Parquet
 from nbr.tables.table import Table
 from nbr.world import Bit, Choice, Real, Variable, World
 
@@ -53,7 +54,7 @@ def read(
         world, said = infer(several, columns or {}, holes)
         notes += said
     else:
-        notes += _strange(several, world)
+        notes += strange(several, world)
     encoded = [encode(each, world, holes) for each in several]
     problems([line for _, _, wrong in encoded for line in wrong])
     notes += [note for _, said, _ in encoded for note in said]
@@ -74,7 +75,7 @@ def infer(grids: Sequence[Grid], columns: Mapping[str, str | Variable], na: froz
     for name, found in parts.items():
         cells = Counter(cell for _, column in found for cell in column.tolist() if cell not in na)
         said = columns.get(name)
-        kind = _kind(name, cells, said, sum(each.rows for each, _ in found))
+        kind = kind_of(name, cells, said, sum(each.rows for each, _ in found))
         if kind.variable is not None:
             variables[name] = kind.variable
         if kind.note:
@@ -86,7 +87,7 @@ def infer(grids: Sequence[Grid], columns: Mapping[str, str | Variable], na: froz
     return World(variables), notes
 
 
-def _kind(name: str, cells: Counter[str], said: str | Variable | None, rows: int) -> kinds.Kind:
+def kind_of(name: str, cells: Counter[str], said: str | Variable | None, rows: int) -> kinds.Kind:
     if isinstance(said, Bit | Choice | Real):
         return kinds.Kind(said)
     if said == "choice":  # whatever it says is a label, if it says anything
@@ -115,7 +116,7 @@ def _without(each: Grid, dropped: set[str]) -> Grid:
     return Grid(each.where, names, columns, each.lines, each.notes)
 
 
-def _strange(grids: Sequence[Grid], world: World) -> list[str]:
+def strange(grids: Sequence[Grid | Parquet], world: World) -> list[str]:
     """Columns that a world does not have are left out; an error if one looks misspelt, or none is left."""
     notes = []
     for each in grids:

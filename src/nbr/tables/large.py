@@ -1,0 +1,161 @@
+"""Tables larger than memory: the world is found in one pass, then rows are counted, or some of them drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nbr.errors import NbrError
+from nbr.parallel import Told, mapped, nobody
+from nbr.tables.grids import problems
+from nbr.tables.like import TableLike
+from nbr.tables.parquet import ENDINGS, Parquet, Piece, Seen
+from nbr.tables.reading import kind_of, read, strange
+from nbr.tables.table import SAMPLE, Table
+from nbr.tables.tally import Tally
+from nbr.world import Variable, World
+
+ROWS = 200_000  # from which on a Parquet table is not read as a whole
+
+
+@dataclass(frozen=True)
+class Large:
+    """Parquet tables that are read some rows at a time, as codes of a world."""
+
+    sources: tuple[Parquet, ...]
+    world: World
+    na: frozenset[str]
+    notes: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(source.rows for source in self.sources)
+
+    @property
+    def pieces(self) -> list[tuple[int, Piece]]:
+        """What several processes can share out: the number of a source, and a piece of it."""
+        return [(at, piece) for at, source in enumerate(self.sources) for piece in source.pieces]
+
+    def codes(self, place: tuple[int, Piece]) -> Iterator[Tensor]:
+        return self.sources[place[0]].codes(self.world, self.na, place[1])
+
+    def counted(self, jobs: int | None = None, told: Told = nobody) -> Table | None:
+        """Distinct rows with their counts, or None where there would be too many."""
+        whole = Tally.of(self.world)
+        if whole is None:
+            return None
+        for part in mapped(self._tally, self.pieces, jobs, told):
+            whole.merge(part)
+            if whole.overflows:
+                return None
+        return whole.table(self.notes)
+
+    def drawn(self, most: int, seed: int) -> Table:
+        """So many rows, drawn at random."""
+        chosen = np.sort(np.random.default_rng(seed).choice(self.rows, min(most, self.rows), replace=False))
+        found, start = [], 0
+        for place in self.pieces:
+            for codes in self.codes(place):
+                first, last = np.searchsorted(chosen, [start, start + len(codes)])
+                found.append(codes[torch.from_numpy(chosen[first:last] - start)])
+                start += len(codes)
+        note = f"{sum(map(len, found)):,} of {self.rows:,} rows, drawn at random"
+        return Table(self.world, torch.cat(found), (*self.notes, note))
+
+    def _tally(self, place: tuple[int, Piece]) -> Tally:
+        found = Tally.of(self.world)
+        assert found is not None
+        for codes in self.codes(place):
+            found.add(codes)
+        return found
+
+
+def is_large(sources: TableLike) -> bool:
+    """Whether tables are better read some rows at a time: large Parquet files, and folders of Parquet files."""
+    paths = _paths(sources)
+    if not any(path.is_dir() or path.suffix.lower() in ENDINGS for path in paths):
+        return False
+    opened = [Parquet.of(path) for path in paths if path.is_dir() or path.suffix.lower() in ENDINGS]
+    return any(path.is_dir() for path in paths) or sum(each.rows for each in opened) > ROWS
+
+
+def open_large(
+    sources: TableLike,
+    world: World | None = None,
+    *,
+    columns: Mapping[str, str | Variable] | None = None,
+    drop: Iterable[str] = (),
+    na: Iterable[str] = (),
+    jobs: int | None = None,
+    told: Told = nobody,
+) -> Large:
+    """Open large tables; without a world, find it from all cells of all of them in one pass."""
+    paths = _paths(sources)
+    for path in paths:
+        if not path.is_dir() and path.suffix.lower() not in ENDINGS:
+            raise NbrError(f"{path}: beside a large Parquet table others have to be Parquet too")
+    opened, dropped, holes = tuple(map(Parquet.of, paths)), set(drop), frozenset(na)
+    notes = [note for each in opened for note in each.notes]
+    if world is not None:
+        return Large(opened, world, holes, (*notes, *strange(opened, world)))
+    there = {name for each in opened for name in each.names}
+    problems([f"there is no column {name!r} to speak of" for name in sorted((dropped | set(columns or {})) - there)])
+    found: dict[str, Seen] = {}
+    for each in opened:
+        for part in mapped(partial(each.seen, dropped, holes), each.pieces, jobs, told):
+            for name, seen in part.items():
+                found.setdefault(name, Seen()).merge(seen)
+    variables, said = _kinds(found, columns or {})
+    if not variables:
+        raise NbrError(f"{opened[0].where}no column is left to learn from: " + "; ".join(said[:5]))
+    return Large(opened, World(variables), holes, (*notes, *said))
+
+
+def learnable(
+    sources: TableLike,
+    world: World | None = None,
+    *,
+    columns: Mapping[str, str | Variable] | None = None,
+    drop: Iterable[str] = (),
+    na: Iterable[str] = (),
+    sep: str | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> Table:
+    """Tables to learn from, in memory that does not grow with their rows.
+
+    As `read` has them; of large ones rows that are alike are counted, and where few are alike some are drawn.
+    """
+    if isinstance(sources, Table) or not is_large(sources):
+        return read(sources, world, columns=columns, drop=drop, na=na, sep=sep)
+    found = open_large(sources, world, columns=columns, drop=drop, na=na, jobs=jobs)
+    return found.counted(jobs) or found.drawn(SAMPLE, seed)
+
+
+def _kinds(found: Mapping[str, Seen], columns: Mapping[str, str | Variable]) -> tuple[dict[str, Variable], list[str]]:
+    variables: dict[str, Variable] = {}
+    notes, wrong = [], []
+    for name, seen in found.items():
+        cells, rows = seen.whole()
+        kind = kind_of(name, cells, columns.get(name), rows)
+        if kind.variable is not None:
+            variables[name] = kind.variable
+        if kind.note:
+            notes.append(f"{name}: {kind.note}")
+        wrong += [f"column {name!r}: {cell!r} is not {columns.get(name, 'a number')}" for cell in kind.wrong]
+    problems(wrong)
+    return variables, notes
+
+
+def _paths(sources: TableLike) -> list[Path]:
+    """The paths among tables, if all of them are paths."""
+    many = sources if isinstance(sources, list | tuple) else [sources]
+    paths = [Path(each) for each in many if isinstance(each, str | PathLike)]
+    return paths if len(paths) == len(many) else []
