@@ -7,6 +7,7 @@ draws from a seed of its own, and computes with one thread.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -82,8 +83,9 @@ def _away(function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: in
     done = deaths = 0
     while done < len(chunks):
         work = (joblib.delayed(_alone)(function, chunk) for chunk in chunks[done:])
+        results = joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(work)
         try:
-            for result in joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(work):
+            for result in results:
                 done, deaths = done + 1, 0
                 yield result
         except BrokenProcessPool:  # joblib gives up there; clusters try again by themselves
@@ -91,6 +93,10 @@ def _away(function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: in
             if deaths == TRIES:
                 words = "often for want of memory, so that fewer jobs may help"
                 raise NbrError(f"after chunk {done} of {len(chunks)} a process died {TRIES} times, {words}") from None
+        finally:
+            with warnings.catch_warnings():  # whoever asks for no more results need not be told that there are none
+                warnings.simplefilter("ignore")
+                results.close()
 
 
 def _alone(function: Callable[[Chunk], Result], chunk: Chunk) -> Result:

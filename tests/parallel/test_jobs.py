@@ -21,6 +21,7 @@ from nbr.app import asked, attack, classifying
 from nbr.classify import estimator
 from nbr.robustness import protocol
 from pictures import bars
+from small_table import TABLE
 
 GARDEN = "examples/garden.toml"
 
@@ -91,6 +92,17 @@ def test_classifiers(classifier: nbr.RobustClassifier, monkeypatch: pytest.Monke
     assert len(sent) == 10 * -(-len(X) // 7)
     with pytest.raises(nbr.NbrError, match="input 9 has 3 at position 0"):
         classifier.predict(np.concatenate([X[:9], X[:1] * 0 + 3]))
+
+
+def test_trainings(tmp_path: Path, sent: list[int]) -> None:
+    """A model grows while rows gain; several processes may train the next size too early, but not another model."""
+    found = []
+    for jobs in (1, 2):
+        model = nbr.fit(TABLE, steps=12, width=8, n_jobs=jobs, checkpoint=tmp_path / "run")
+        model.save(tmp_path / f"{jobs}.nbr")
+        found.append((tmp_path / f"{jobs}.nbr").read_bytes())
+    assert found[0] == found[1]
+    assert len(sent) >= 4
 
 
 def test_attacks(

@@ -149,6 +149,7 @@ def fit(
     steps: Annotated[int | None, typer.Option(help="Training steps at the most.")] = None,
     report: Annotated[Path | None, typer.Option(help="An HTML page on what was learned.")] = None,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Learn rules from tables; an empty cell was not observed. A run that was stopped goes on where it was."""
@@ -156,7 +157,7 @@ def fit(
     from nbr.training import here
 
     reading = learn.Reading(column or [], drop or [], na or [], sep)
-    told = learn.fit(table, output, valid, rules, prior, steps, seed, reading, rules_from, report)
+    told = learn.fit(table, output, valid, rules, prior, steps, seed, reading, rules_from, report, jobs)
     if here().first:
         typer.echo(json.dumps(told) if as_json else learn.shown(told))
 

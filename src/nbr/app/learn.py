@@ -61,6 +61,7 @@ def fit(
     reading: Reading,
     rules_from: Path | None = None,
     page: Path | None = None,
+    jobs: int | None = None,
 ) -> Report:
     """Learn, save and tell; of several processes that torchrun started, the first saves."""
     if output.suffix.lower() != ".nbr":
@@ -69,7 +70,7 @@ def fit(
     with hold(output) if here().first else nullcontext():
         data = reading.read(paths, None if written is None else written.world, seed)
         chosen_by = None if valid is None else reading.again(valid, data, seed)
-        return _fit(data, output, chosen_by, rules, prior, steps, seed, written, page)
+        return _fit(data, output, chosen_by, rules, prior, steps, seed, written, page, jobs)
 
 
 def _fit(
@@ -82,6 +83,7 @@ def _fit(
     seed: int,
     written: Reasoner | None,
     page: Path | None,
+    jobs: int | None,
 ) -> Report:
     if page is not None:
         plots.ready()
@@ -105,6 +107,7 @@ def _fit(
             steps=steps,
             checkpoint=folder,
             progress=here().first,
+            n_jobs=jobs,
         )
     except KeyboardInterrupt:
         _say(f"stopped; the same command goes on from {folder}")

@@ -39,10 +39,12 @@ def train_again(maker: Maker, rows: Split, count: int, chosen: Trained) -> End:
         if gains(final, chosen, "train"):
             return End(chosen, chosen, "valid", "chosen by held-out rows; training on all rows broke down")
         return End(final, final, None, "trained again on all rows, too few to check it on others")
-    twin = maker.train("more rows", {"train": rows.trainable, "test": rows.test}, count, steps)
+    later = [("more rows", rows.trainable), ("all rows", rows.every)]
+    trained = maker.train_each([(name, {"train": part, "test": rows.test}, count, steps) for name, part in later])
+    twin = next(trained)
     if _harmed(chosen, twin):
         return End(chosen, chosen, "test", "chosen by held-out rows; training on more rows did worse on others")
-    final = maker.train("all rows", {"train": rows.every, "test": rows.test}, count, steps)
+    final = next(trained)
     if gains(final, twin, "test"):
         return End(twin, twin, "test", "trained again on most rows; training on all of them broke down")
     return End(final, twin, "test", "trained again on all rows")

@@ -48,6 +48,7 @@ def fit(
     steps: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | Watcher = False,
+    n_jobs: int | None = None,
 ) -> Reasoner:
     """Learn rules from a table, or several, with holes.
 
@@ -65,7 +66,8 @@ def fit(
     `width`: of the networks
     `steps`: how many there are at the most
     `checkpoint`: a folder from which a run that was stopped goes on
-    `progress`: True to see it on stderr, or a function that is told
+    `progress`: True to see it on stderr, or a function that is told; in several processes nothing is told
+    `n_jobs`: processes for trainings that do not wait for each other; the model does not depend on it
 
     `fit_report` in `nbr.learning.fitting` also tells the choices made on the way.
     """
@@ -82,6 +84,7 @@ def fit(
         steps=steps,
         checkpoint=checkpoint,
         progress=progress,
+        n_jobs=n_jobs,
     ).reasoner
 
 
@@ -100,6 +103,7 @@ def fit_report(
     steps: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | Watcher = False,
+    n_jobs: int | None = None,
 ) -> Fitted:
     """Learn rules as `fit` does, and tell the choices made on the way and what was measured on which rows.
 
@@ -118,11 +122,12 @@ def fit_report(
     most = None if steps is None else _positive(steps)
     sizes = GROWTH if rules == "auto" else (_positive(rules),)
     folder = None if checkpoint is None else Path(checkpoint)
+    jobs = n_jobs if here().size == 1 else None  # processes that train together have each its core already
     mine = folder if here().first else None  # of several processes the first looks after it
     rows = _split(data, valid, seed)
     reads = _inputs(data, inputs)
     known, why = choose(prior, data, rows, seed)
-    maker = Maker(reads, known, _positive(width), seed, folder, reporter(progress), most)
+    maker = Maker(reads, known, _positive(width), seed, folder, reporter(progress), most, jobs)
     with nullcontext() if mine is None else hold(mine):
         if mine is not None:
             mine.mkdir(parents=True, exist_ok=True)
@@ -150,10 +155,9 @@ def _split(data: Table, valid: TableLike | None, seed: int) -> Split:
 def _grow(maker: Maker, rows: Split, sizes: Sequence[int]) -> tuple[int, Trained]:
     """More rules only while held-out rows gain more than chance would give them: one standard error of the gain."""
     parts = {"train": rows.train, "valid": rows.valid} | ({} if rows.test is None else {"test": rows.test})
-    best = maker.train("choice", parts, sizes[0])
-    count = sizes[0]
-    for size in sizes[1:]:
-        tried = maker.train("choice", parts, size)
+    trained = maker.train_each([("choice", parts, size, None) for size in sizes])
+    best, count = next(trained), sizes[0]
+    for size, tried in zip(sizes[1:], trained, strict=True):
         if not gains(best, tried, "valid"):
             break
         count, best = size, tried

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,11 +13,15 @@ from nbr.learning.bank import Bank
 from nbr.learning.least_committed import least_committed
 from nbr.learning.objectives import Listed, Objective, objective
 from nbr.learning.training import DRAWN, EXACT, BankTraining, Settings
+from nbr.parallel import mapped
 from nbr.priors import Prior
 from nbr.tables import Table
-from nbr.training import Checkpoint, Watcher, fingerprint, generator, here
+from nbr.training import Checkpoint, Watcher, fingerprint, generator, here, silent
 
 DRAWS = 256  # points that stand for a prior which cannot be written down
+
+Parts = dict[str, Table]
+Stage = tuple[str, Parts, int, int | None]  # its name, rows, rules for each set of columns, and steps if not as usual
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,15 @@ class Maker:
     folder: Path | None
     watch: Watcher
     steps: int | None = None  # at the most, if not as usual
+    jobs: int | None = None  # processes for stages that do not wait for each other
+
+    def train_each(self, stages: Sequence[Stage]) -> Iterator[Trained]:
+        """Train stages in order, as far as they are asked for; several processes begin with later ones meanwhile."""
+        quiet = self if self.jobs in (None, 1) else replace(self, watch=silent)  # bars would overwrite each other
+        return mapped(quiet._stage, stages, self.jobs)
+
+    def _stage(self, stage: Stage) -> Trained:
+        return self.train(*stage)
 
     def train(self, stage: str, parts: dict[str, Table], rules: int, steps: int | None = None) -> Trained:
         """A bank of so many rules for each set of columns; rows to measure by come first, so that all see the same."""

@@ -1,0 +1,93 @@
+"""One training, alone or as one of the processes that torchrun starts: what `parallel.py` compares.
+
+torchrun --nproc-per-node 2 benchmarks/joint_training.py fit --steps 60 --out OUT.pt
+torchrun --nproc-per-node 2 benchmarks/joint_training.py robust --steps 46 --out OUT.pt --double
+torchrun --nproc-per-node 2 benchmarks/joint_training.py sums --steps 50 --out OUT.pt      sums of gradients alone
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import torch
+from torch import Tensor, distributed, nn
+
+import nbr
+from nbr import datasets, priors
+from nbr.classify.experts import Experts
+from nbr.classify.recipe import Recipe, Sample
+from nbr.learning.bank import Bank
+from nbr.learning.objectives import objective
+from nbr.learning.training import BankTraining, Settings
+from nbr.tables import Table
+from nbr.training import Progress, here
+
+ROWS = 20_000_000
+RULES = 16
+
+
+def flat(module: nn.Module) -> Tensor:
+    return torch.cat([value.detach().flatten() for value in module.parameters()])
+
+
+def fit(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, Tensor]:
+    """Rules for the counted rows of a table of 16 bits in which every point was seen."""
+    world = nbr.World.bits(16)
+    points = torch.cartesian_prod(*[torch.arange(2.0, dtype=torch.float64)] * 16)
+    source = torch.Generator().manual_seed(0)
+    lean = torch.randn(16, 16, generator=source, dtype=torch.float64) / 4
+    weights = torch.softmax((points @ lean * points).sum(dim=1), 0)
+    counts = (ROWS * weights).long() + 1
+    torch.set_default_dtype(dtype)
+    bank = Bank(world, [world.names], RULES, 96, 0)
+    goal = objective(bank, priors.uniform(world), {"train": Table(world, points, counts=counts)}, 0, here())
+    run = BankTraining(bank, goal, Settings(steps=steps))
+    began = time.perf_counter()
+    run.run(lambda progress: losses.append(progress.figures.get("log-likelihood", 0.0)))
+    return time.perf_counter() - began, flat(bank)
+
+
+def robust(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, Tensor]:
+    """The networks of the classifier of 4 and 9 that ships, as it was trained, for an epoch or more of 46 steps."""
+    X, y = datasets.mnist((4, 9), "train")
+    points, labels = torch.from_numpy(X).flatten(1).to(dtype), torch.from_numpy((y == 9).astype("int64"))
+    torch.set_default_dtype(dtype)
+    sample = Sample(points, labels, (28, 28))
+
+    def watch(progress: Progress) -> None:
+        losses.append(progress.figures["loss"])
+
+    began = time.perf_counter()
+    network = Experts(2, 7).train(sample, Recipe(epochs=-(-steps // 46)), watch)
+    return time.perf_counter() - began, flat(network)
+
+
+def sums(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, Tensor]:
+    """Seconds for a sum over all processes, of as many numbers as the networks of `robust` have weights."""
+    values = torch.ones(1_100_000, dtype=dtype)
+    began = time.perf_counter()
+    for _ in range(steps):
+        if here().size > 1:
+            distributed.all_reduce(values.clone())
+    return (time.perf_counter() - began) / steps, values[:1]
+
+
+def main(task: str, steps: int, double: bool, out: str) -> None:
+    torch.set_num_threads(1)
+    process, losses = here(), []
+    seconds, weights = {"fit": fit, "robust": robust, "sums": sums}[task](
+        steps, torch.float64 if double else torch.float32, losses
+    )
+    if process.first:
+        torch.save({"seconds": seconds, "losses": losses, "weights": weights, "processes": process.size}, out)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("task", choices=["fit", "robust", "sums"])
+    parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--double", action="store_true")
+    parser.add_argument("--out", required=True)
+    given = parser.parse_args()
+    main(given.task, given.steps, given.double, given.out)
