@@ -60,8 +60,10 @@ class Region:
 
     def maximum(self, slopes: Tensor) -> Tensor:
         """At most this is slopes . z: (boxes, rows)."""
-        slopes = slopes.expand(len(self.low), -1, -1)
-        plain = (slopes @ self.centre[:, :, None] + slopes.abs() @ self.reach[:, :, None])[:, :, 0]
+        if slopes.ndim == 2:  # all boxes share them
+            plain = self.centre @ slopes.T + self.reach @ slopes.abs().T
+        else:
+            plain = (slopes @ self.centre[:, :, None] + slopes.abs() @ self.reach[:, :, None])[:, :, 0]
         if not len(self.sums):
             return plain
         shares, rest = self.split(slopes)

@@ -159,6 +159,7 @@ class Branching(Source):
         )
         tried = Tried(self.world, self.rules, self.proposition, self.condition)
         tried.take(region.low + (share + noise - 0.5).clamp(0, 1) * (region.high - region.low))
+        tried.climb(generator)
         return tried
 
     @cached_property

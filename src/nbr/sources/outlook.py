@@ -15,10 +15,11 @@ from nbr.rules.linear import Region
 from nbr.sources.boxes import Boxes, Pieces
 from nbr.sources.halfspaces import halfspaces
 from nbr.sources.joint import together
+from nbr.sources.leaves import Leaves
 from nbr.sources.subcubes import Subcubes
 from nbr.world import World
 
-BATCH = 1024  # boxes halved at a time; a quarter where networks are bounded
+BATCH = 1024  # boxes halved at a time; an eighth where networks are bounded
 LARGEST = 800.0  # of a logit: its sigmoid is 1
 SLACK = 1e-9  # for the rounding of bounds
 ALIKE = 0.9  # cosine of sums of which one is enough
@@ -53,11 +54,12 @@ class Outlook:
         for each in directions:
             if all(abs(float(torch.cosine_similarity(each, other, dim=0))) < ALIKE for other in sums):
                 sums.insert(0, each)
+        self.leaves = Leaves(world, rules, self.demands)
         smooth = {name for rule in rules for name in rule.smooth}
         weights = torch.stack(sums) if sums else torch.zeros(0, len(world), dtype=torch.float64)
         self.pieces = Pieces(world, cuts, smooth, weights)
         none = torch.zeros(0, len(world), dtype=torch.float64)
-        self.batch = BATCH if all(table is not None for table in tables) else BATCH // 4
+        self.batch = BATCH if all(table is not None for table in tables) else BATCH // 8
         self.read = torch.stack([_flags(world.names, rule.inputs) for rule in rules]) if rules else none
         # What is said by sums is not decided variable by variable.
         self.needs = [

@@ -13,6 +13,7 @@ from nbr.sources.boxes import Boxes
 from nbr.sources.outlook import Outlook
 from nbr.world import Real, World
 
+CLIMBS = 50  # steps of looking around all best points at once
 PAIRS = 256  # of bits that are turned together, around the best point
 
 
@@ -46,6 +47,16 @@ class Tried:
             better = value > self.low[side]
             self.low[side] = torch.where(better, value, self.low[side])
             self.best[side] = torch.where(better[:, None], points[which], self.best[side])
+
+    def climb(self, generator: torch.Generator) -> None:
+        """Look around the best points of all worlds for better ones, until there are none."""
+        for _ in range(CLIMBS):
+            before = self.low.clone()
+            found = torch.unique(self.best[self.low > 0], dim=0)
+            if len(found):
+                self.take(torch.cat([near(point, self.world, generator) for point in found]))
+            if torch.equal(before, self.low):
+                return
 
 
 class Search:
@@ -84,12 +95,24 @@ class Search:
             chosen = self.most.topk(min(self.outlook.batch, len(self.most))).indices
             rest = torch.ones(len(self.boxes), dtype=torch.bool)
             rest[chosen] = False
+            chosen = self._gone_through(chosen, deadline)
             halves = self.outlook.pieces.halves(self.boxes[chosen], self.column[chosen])
             most, column = self._look(halves)
             looked += len(halves)
             self.boxes = self.boxes[rest].joined(halves)
             self.most, self.column = torch.cat([self.most[rest], most]), torch.cat([self.column[rest], column])
         return looked
+
+    def _gone_through(self, chosen: Tensor, deadline: float) -> Tensor:
+        """Go through the points of the boxes that have few; the other boxes."""
+        region = self.outlook.pieces.region(self.boxes[chosen])
+        fit = self.outlook.leaves.fit(region.low, region.high)
+        for box in fit.nonzero()[:, 0]:
+            if time.monotonic() > deadline:
+                fit[box] = False
+            else:
+                self.tried.take(self.outlook.leaves.points(region.low[box], region.high[box], self.low))
+        return chosen[~fit]
 
     def _look(self, boxes: Boxes) -> tuple[Tensor, Tensor]:
         """What boxes can reach, and where to halve them; their corners are tried, and what is near the best point."""
