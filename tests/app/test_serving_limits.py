@@ -157,3 +157,17 @@ def test_broken_bodies(client: httpx.Client, classifier: httpx.Client, path: str
     found = (client if path in REASONER else classifier).post(f"/api/{path}", content=raw, headers=JSON)
     assert found.status_code in (400, 422)
     assert set(found.json()) == {"error", "field", "at"}
+
+
+def test_what_a_client_that_left_has_asked_for_is_not_worked_out() -> None:
+    """The only slow thread is busy; a question behind it leaves the queue with its client, and makes room."""
+    allowed = Allowed(seconds=5.0, slow_threads=1, slow_waiting=1)
+    body = {"question": "x", "given": "slow=1"}
+    with served(slow_world(), allowed=allowed) as address, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(httpx.post, f"{address}/api/explain", json=body, timeout=60)
+        time.sleep(0.2)
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(f"{address}/api/explain", json=body, timeout=0.1)
+        time.sleep(0.1)
+        second = httpx.post(f"{address}/api/explain", json=body, timeout=60)
+        assert (first.result().status_code, second.status_code) == (200, 200)

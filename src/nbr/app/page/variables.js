@@ -1,12 +1,8 @@
 // The list of variables: set them, and see the interval of every one that is not set.
 
-import { bar, call, debounced, interval, make } from "./common.js";
+import { askAll } from "./asking.js";
+import { bar, debounced, interval, make } from "./common.js";
 
-const FIRST = 8; // questions in the first request; twice as many in the next as long as that is quick
-const MOST = 128;
-const QUICK = 300; // milliseconds
-const SLOW = 1500;
-const EACH = 0.3; // seconds of thinking for a question
 const LABELS = 8; // of a choice that are shown at first
 const MANY = 24; // variables from which on they are grouped
 
@@ -77,8 +73,9 @@ export class Variables {
     row.body.replaceChildren();
     const add = (label, question) => {
       const line = { name: variable.name, question, bar: bar(), number: make("span", { class: "number" }, "…") };
+      line.element = make("div", { class: "interval" }, ...(label ? [label] : []), line.bar, line.number);
       row.bars.push(line);
-      row.body.append(make("div", { class: "interval" }, ...(label ? [label] : []), line.bar, line.number));
+      row.body.append(line.element);
       return line;
     };
     if (variable.kind === "bit") add(null, variable.written);
@@ -142,47 +139,35 @@ export class Variables {
     }
     const lines = this.rows.filter((row) => !this.state.set.has(row.variable.name)).flatMap((row) => row.bars);
     const nothing = this.state.given === null && this.state.off.size === 0;
-    await this.some(this.nearest(lines), { ...this.state.about, probability: this.model.prior }, signal, (line, answer) => {
+    const near = this.near();
+    const rank = (line) => (near.has(line.name) ? 0 : 1) + (inSight(line.element) ? 0 : 2);
+    for (const line of lines) line.element.classList.add("waiting");
+    await askAll(lines, { ...this.state.about, probability: this.model.prior }, signal, (line, answer) => {
       line.answer = answer;
       line.bar.show(answer, line.question);
       line.number.textContent = interval(answer);
+      line.element.classList.remove("waiting");
       if (nothing) this.before.set(line.question, answer);
       conflict(answer.conflict);
-    });
+    }, rank);
     this.filter();
-    if (!nothing) await this.compare(lines, signal);
+    if (!nothing) await this.compare(lines, signal, rank);
   }
 
-  // What the intervals were before anything was set; asked once for each question.
-  async compare(lines, signal) {
-    const missing = lines.filter((line) => !this.before.has(line.question));
-    await this.some(missing, {}, signal, (line, answer) => this.before.set(line.question, answer));
+  // What the intervals were before anything was set.
+  async compare(lines, signal, rank) {
+    const about = { given: null, off: [], probability: this.model.prior };
+    await askAll(lines, about, signal, (line, answer) => this.before.set(line.question, answer), rank);
     this.filter();
   }
 
-  // Asks a few lines at a time: small models in one or two requests, large ones so that something is always coming.
-  async some(lines, about, signal, told) {
-    let size = FIRST;
-    for (let start = 0; start < lines.length; ) {
-      const part = lines.slice(start, start + size);
-      const from = performance.now();
-      const body = { questions: part.map((line) => line.question), ...about, budget: EACH * part.length };
-      const { answers } = await call("ask-many", body, signal);
-      part.forEach((line, place) => told(line, answers[place]));
-      start += part.length;
-      const took = performance.now() - from;
-      if (took < QUICK) size = Math.min(2 * size, MOST);
-      if (took > SLOW) size = Math.max(2, size >> 1);
-    }
-  }
-
-  // What shares a rule with a variable that is set comes first.
-  nearest(lines) {
+  // Variables that share a rule with one that is set.
+  near() {
     const near = new Set();
     for (const rule of this.model.rules) {
       if (rule.inputs.some((name) => this.state.set.has(name))) rule.inputs.forEach((name) => near.add(name));
     }
-    return [...lines].sort((a, b) => near.has(b.name) - near.has(a.name));
+    return near;
   }
 
   filter() {
@@ -213,9 +198,16 @@ export class Variables {
   }
 }
 
+// Bounds that overlap may be the same number.
 function differs(now, before) {
   if (!now || !before) return false;
-  return Math.abs(now.belief - before.belief) > 1e-6 || Math.abs(now.plausibility - before.plausibility) > 1e-6;
+  const apart = ([low, high], [least, most]) => low > most + 1e-6 || high < least - 1e-6;
+  return apart(now.bounds.belief, before.bounds.belief) || apart(now.bounds.plausibility, before.bounds.plausibility);
+}
+
+function inSight(element) {
+  const box = element.getBoundingClientRect();
+  return element.offsetParent !== null && box.bottom > 0 && box.top < innerHeight;
 }
 
 function head(name) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import ipaddress
 import json
@@ -106,12 +107,23 @@ class Guard:
         except Refused as refused:
             await _tell(with_headers, refused)
             return
-        given = iter([{"type": "http.request", "body": body, "more_body": False}])
+        await self._answered(scope, body, receive, with_headers)
+
+    async def _answered(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """The work of a client that has gone away is given up: what waits in a queue leaves it."""
+        given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        gone = asyncio.ensure_future(receive())  # after a whole body nothing else can come
 
         async def again() -> Message:
-            return next(given, None) or await receive()
+            return given.pop() if given else await asyncio.shield(gone)
 
-        await self.app(scope, again, with_headers)
+        work = asyncio.ensure_future(self.app(scope, again, send))
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        gone.cancel()
+        if not work.done():
+            work.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body, unless it is too large or too slow."""

@@ -1,0 +1,29 @@
+"""That the page is there before its answers, in a real browser; skipped where there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsing import Seen
+
+
+def test_the_page_is_painted_before_anything_is_answered(browser: Any, majority: str) -> None:
+    """No answer is let through: variables and rules stand there all the same."""
+    found = Seen(browser, majority)
+    page = found.page
+    held: list[Any] = []
+    letting: list[bool] = []
+    page.route("**/api/ask*", lambda route: route.continue_() if letting else held.append(route))
+    page.goto(majority)
+    page.locator("[data-name=x10] .waiting").wait_for()
+    assert page.locator(".variable").count() == 11
+    page.get_by_role("switch", name="Rule 2").wait_for()
+    assert page.evaluate("performance.getEntriesByName('first-contentful-paint').length") == 1
+    page.get_by_role("button", name="x0 is 1").click()  # what was asked before is not wanted any more
+    page.wait_for_function("document.querySelector('[data-name=x0].set')")
+    page.wait_for_timeout(50)
+    letting.append(True)
+    held[-1].continue_()
+    found.wait_for("x10", "belief 0.00, plausibility 0.33")
+    assert len(held) >= 2
+    found.close()
