@@ -3,6 +3,7 @@
 torchrun --nproc-per-node 2 benchmarks/joint_training.py fit --steps 60 --out OUT.pt
 torchrun --nproc-per-node 2 benchmarks/joint_training.py robust --steps 46 --out OUT.pt --double
 torchrun --nproc-per-node 2 benchmarks/joint_training.py sums --steps 50 --out OUT.pt      sums of gradients alone
+torchrun --nproc-per-node 1 benchmarks/joint_training.py turn --steps 10 --out OUT.pt      steps of the optimiser alone
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 import nbr
-from nbr import datasets, priors
+from nbr import datasets, lipschitz, priors
 from nbr.classify.experts import Experts
 from nbr.classify.recipe import Recipe, Sample
 from nbr.learning.bank import Bank
@@ -73,10 +74,22 @@ def sums(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, Te
     return (time.perf_counter() - began) / steps, values[:1]
 
 
+def turn(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, Tensor]:
+    """Seconds of a step of the optimiser of `robust`, which turns matrices."""
+    network = lipschitz.dense(384, [384] * 5 + [64], 14, 5, 0).to(dtype)
+    for value in network.parameters():
+        value.grad = torch.randn(value.shape, generator=torch.Generator().manual_seed(0), dtype=dtype)
+    optimiser = lipschitz.Stiefel(network, lr=0.1)
+    began = time.perf_counter()
+    for _ in range(steps):
+        optimiser.step()
+    return (time.perf_counter() - began) / steps, flat(network)
+
+
 def main(task: str, steps: int, double: bool, out: str) -> None:
     torch.set_num_threads(1)
     process, losses = here(), []
-    seconds, weights = {"fit": fit, "robust": robust, "sums": sums}[task](
+    seconds, weights = {"fit": fit, "robust": robust, "sums": sums, "turn": turn}[task](
         steps, torch.float64 if double else torch.float32, losses
     )
     if process.first:
@@ -85,7 +98,7 @@ def main(task: str, steps: int, double: bool, out: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=["fit", "robust", "sums"])
+    parser.add_argument("task", choices=["fit", "robust", "sums", "turn"])
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--double", action="store_true")
     parser.add_argument("--out", required=True)

@@ -28,7 +28,7 @@ from nbr.storage import container
 
 Array = NDArray[Any]
 SHOWN = 20  # inputs of a verdict in a notebook
-CHUNK = 512  # inputs that a process judges at a time
+CHUNK = 1024  # inputs that a process judges at a time
 UNPROVED = "a proof needs rules of two groups each, whose estimators have a Lipschitz constant, lipschitz_"
 
 
