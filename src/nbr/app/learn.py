@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nbr import plots, tables
 from nbr.app import filling
+from nbr.app.counting import chunks_of
 from nbr.density.filling import misfits
 from nbr.density.likelihood import score as score_table
 from nbr.density.likelihood import score_large
@@ -162,7 +163,7 @@ def _score_large(reasoner: Reasoner, paths: list[Path], rows: int, seed: int, as
     found = tables.open_large(list(paths), reasoner.world)
     for note in found.notes:
         _say(note)
-    scored = score_large(reasoner.knowledge, reasoner.prior, found, seed, jobs)
+    scored = score_large(reasoner.knowledge, reasoner.prior, found, seed, jobs, chunks_of("parts of the table"))
     error = {} if scored.exact else {"standard_error": scored.error}
     report: Report = {"mean_log_likelihood": scored.mean, "rows": scored.rows, "exact": scored.exact, **error}
     return json.dumps(report) if as_json else shown(report)

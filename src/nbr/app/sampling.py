@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import torch
 
 from nbr import tables
+from nbr.app.counting import chunks_of
 from nbr.density.sampling import Drawn, Sampler
 from nbr.kinds import load_reasoner
 from nbr.language import parse
@@ -42,7 +43,7 @@ def sample(
             condition.check(reasoner.world)
         sampler = Sampler.of(reasoner.knowledge, reasoner.prior, condition)
         chunks = [(seeded(seed, at), some.stop - some.start) for at, some in enumerate(pieces(count, ROWS))]
-        drawn = mapped(partial(_drawn, sampler), chunks, jobs)
+        drawn = mapped(partial(_drawn, sampler), chunks, jobs, chunks_of(f"times {ROWS:,} rows"))
         parts = (
             tables.frame(reasoner.world, each.points, method=each.method, acceptance=each.acceptance) for each in drawn
         )

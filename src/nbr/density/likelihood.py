@@ -18,7 +18,7 @@ from nbr.density.keeping import log_keep
 from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.language.expressions import Constant
-from nbr.parallel import mapped, pieces, seeded
+from nbr.parallel import Told, mapped, nobody, pieces, seeded
 from nbr.points.numbered import Listing, listing
 from nbr.priors import Prior
 from nbr.priors.columns import BEYOND
@@ -71,20 +71,22 @@ def score(knowledge: Knowledge, prior: Prior, table: Table, seed: int = 0, jobs:
     return Score(torch.cat([part for part, _ in found]), variance == 0, math.sqrt(variance))
 
 
-def score_large(knowledge: Knowledge, prior: Prior, table: Large, seed: int = 0, jobs: int | None = None) -> Mean:
+def score_large(
+    knowledge: Knowledge, prior: Prior, table: Large, seed: int = 0, jobs: int | None = None, told: Told = nobody
+) -> Mean:
     """The same of a table that does not fit in memory: rows that are alike are scored once."""
     if not table.rows:
         raise NbrError("there are 0 rows to score")
-    counted = table.counted(jobs)
+    counted = table.counted(jobs, told)
     if counted is not None and counted.counts is not None:
         found = score(knowledge, prior, counted, seed, jobs)
         mean = float(found.log_prob @ counted.counts.double()) / table.rows
         return Mean(mean, table.rows, found.exact, found.error)
     scorer = Scorer.of(knowledge, prior, seed)
     places = list(enumerate(table.pieces))
-    sums = torch.tensor(list(mapped(partial(_summed, scorer, table, seed), places, jobs)), dtype=torch.float64).sum(
-        dim=0
-    )
+    sums = torch.tensor(
+        list(mapped(partial(_summed, scorer, table, seed), places, jobs, told)), dtype=torch.float64
+    ).sum(dim=0)
     variance = scorer.variance + float(sums[1]) / table.rows**2
     return Mean(float(sums[0]) / table.rows, table.rows, variance == 0, math.sqrt(variance))
 

@@ -8,12 +8,15 @@ nothing depends on how many there are, up to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, distributed
+
+from nbr.errors import NbrError
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,8 @@ class Process:
                 value.grad = torch.zeros_like(value)
         grads = [value.grad for value in values if value.grad is not None]
         flat = torch.cat([grad.reshape(-1) for grad in grads])
-        distributed.all_reduce(flat)
+        with _others():
+            distributed.all_reduce(flat)
         for grad, part in zip(grads, flat.split([grad.numel() for grad in grads]), strict=True):
             grad.copy_(part.view_as(grad))
 
@@ -75,7 +79,8 @@ class Process:
     def spread(self, value: Tensor, owner: int) -> None:
         """Give all processes what one of them has, in place."""
         if self.size > 1:
-            distributed.broadcast(value, src=owner)
+            with _others():
+                distributed.broadcast(value, src=owner)
 
 
 ALONE = Process()
@@ -92,6 +97,16 @@ def here() -> Process:
     return Process(distributed.get_rank(), distributed.get_world_size())
 
 
+@contextmanager
+def _others() -> Iterator[None]:
+    """Where something goes between processes: if one is gone, the others can only end too."""
+    try:
+        yield
+    except RuntimeError as error:
+        lost = "a process that trains together with this one has ended; torchrun --max-restarts starts all again"
+        raise NbrError(f"{lost} ({str(error).splitlines()[0][:120]})") from None
+
+
 class _Together(torch.autograd.Function):
     """Values brought together by a sum in which each is there once; gradients of the own ones come back."""
 
@@ -100,7 +115,8 @@ class _Together(torch.autograd.Function):
         context.process = process
         whole = own.new_zeros((count, *own.shape[1:]))
         process.share(whole).copy_(own)
-        distributed.all_reduce(whole)
+        with _others():
+            distributed.all_reduce(whole)
         return whole
 
     @staticmethod
