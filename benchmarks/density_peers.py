@@ -2,6 +2,8 @@
 
 A Chow-Liu tree of pgmpy is what one has in a second; a hidden Chow-Liu tree of SPFlow is a circuit of the kind that
 leads the published tables. Both learn from train.csv, valid.csv says when to stop, and test.csv is only scored.
+Neither learns from rows with holes (SPFlow 1.1.0 scores them, but has no gradient there), so that these are filled by
+scikit-learn's IterativeImputer first.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ import warnings
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -27,9 +28,9 @@ Bits = np.ndarray
 Peer = Callable[[Bits, Bits, Bits], tuple[np.ndarray, str]]
 
 
-def run(data: Path) -> list[Row]:
-    """Train each peer on a folder of train.csv, valid.csv and test.csv, bits without a header."""
-    train, valid, test = (np.loadtxt(data / f"{n}.csv", delimiter=",", dtype=int) for n in ("train", "valid", "test"))
+def run(parts: dict[str, Bits], data: str) -> list[Row]:
+    """Train each peer on the parts of a table of bits, NaN where a cell is not known."""
+    train, valid, test = _filled(parts)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     rows: list[Row] = []
@@ -42,9 +43,21 @@ def run(data: Path) -> list[Row]:
         seconds = time.perf_counter() - start
         error = scores.std() / len(scores) ** 0.5
         note = f"test log-likelihood {scores.mean():.3f} (standard error {error:.3f}); {how}"
-        rows.append({"name": f"{name}, {data.name}", "ours_seconds": seconds, "note": note})
+        rows.append({"name": f"{name}, {data}", "ours_seconds": seconds, "test": scores.mean(), "note": note})
+        print(f"{rows[-1]['name']}: {note}, {seconds:.0f} s", flush=True)
     torch.set_num_threads(threads)
     return rows
+
+
+def _filled(parts: dict[str, Bits]) -> list[Bits]:
+    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+    from sklearn.impute import IterativeImputer
+
+    found = [parts[name] for name in ("train", "valid", "test")]
+    if np.isnan(found[0]).any():
+        filler = IterativeImputer(random_state=0, min_value=0, max_value=1).fit(found[0])
+        found = [filler.transform(part).round() for part in found]
+    return [part.astype(int) for part in found]
 
 
 def _chow_liu(train: Bits, valid: Bits, test: Bits) -> tuple[np.ndarray, str]:
@@ -72,7 +85,9 @@ def _hidden_chow_liu(train: Bits, valid: Bits, test: Bits) -> tuple[np.ndarray, 
     with torch.random.fork_rng():
         torch.manual_seed(0)
         # init="random" of SPFlow 1.1.0 gives every hidden variable a single value: no better than independent bits.
-        model = learn_hclt_binary(rows, num_hidden_cats=HIDDEN, init="uniform")
+        model = learn_hclt_binary(
+            torch.where(rows.isnan(), rows.nanmean(dim=0).round(), rows), num_hidden_cats=HIDDEN, init="uniform"
+        )
         optimiser = torch.optim.Adam(model.parameters(), lr=RATE)
         best, best_epoch, weights = -np.inf, 0, {}
         for epoch in range(1, EPOCHS + 1):
