@@ -1,7 +1,8 @@
 """Mixtures of trees learned from a table with holes, by expectation and maximisation.
 
 Each round weighs the rows by how likely each tree finds them, and then finds for every tree the best one for its rows:
-which columns depend on which, from rows that show both, and how strongly, from expected counts.
+which columns depend on which, from rows that show both, and how strongly, from expected counts. Where numbers are among
+them, counts are smoothed towards `curves`.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from torch import Tensor
 
 from nbr.priors import columns as coding
 from nbr.priors.columns import Column
+from nbr.priors.curves import Scores, told
 from nbr.priors.mixture import Trees, locate
 from nbr.priors.tree import Tree, information, spanning
 from nbr.tables import Table
 
 SMOOTHING = 2.0  # rows that each row of a tree's tables has beside its own, spread as the tree has the column
 SHARP = 3.0  # how clearly the rows that trees start from claim the rows near them
+CURVES = 60.0  # rows that each row of a tree's tables has beside its own, as `curves` expects them, where numbers are
+FOLDED = 3.0  # states a column up to which leaving the last one out is worth the way back
 MIXED = 4.0  # rows that a tree's columns have beside its own, spread as all rows have them
 
 
@@ -67,6 +71,7 @@ class Learner:
         self.seen = seen.flatten(1)[:, torch.from_numpy(self.flat)].float()  # (rows, states of all columns)
         self.complete = bool((self.rows.states >= 0).all())
         self._narrow = self._last_states()
+        self.scores = Scores.of(self.columns, self.valid.shape[1])
         self.whole = self._marginals(self.rows.weights, np.full(len(self.flat), 1e-3))
 
     def start(self, components: int, seed: int) -> Tensor:
@@ -99,7 +104,7 @@ class Learner:
 
     def _tree(self, rows: Tensor, before: Tree | None) -> Tree:
         pairs = self._pairs(rows)
-        order, parent = spanning(information(pairs, self.member, self.sizes))
+        order, parent = spanning(self._gain(pairs))
         own = self._marginals(rows, MIXED * self.whole)
         counts = self._padded(pairs, parent)
         tree = Tree(torch.from_numpy(order), torch.from_numpy(parent), self._table(counts, own, parent))
@@ -108,9 +113,18 @@ class Learner:
         same = before is not None and torch.equal(before.parent, tree.parent) and torch.equal(before.order, tree.order)
         return self._expected(before if same and before is not None else tree, rows, parent)
 
+    def _gain(self, pairs: np.ndarray) -> np.ndarray:
+        """What each column tells of each other, by counts or by a curve, whichever is more."""
+        gain = information(pairs, self.member, self.sizes)
+        if not self.scores.ordered.any():
+            return gain
+        curves = told(pairs, self.member, self.sizes, self.scores, self.flat)
+        together: np.ndarray = np.where(np.isinf(gain), gain, np.maximum(gain, curves))
+        return together
+
     def _last_states(self) -> tuple[Tensor, np.ndarray] | None:
         """Without holes the last state of a column is where no other is: fewer indicators, and how all follow."""
-        if not self.complete:
+        if not self.complete or self.sizes.mean() > FOLDED:
             return None
         owner = self.member.argmax(axis=1)
         last = np.r_[owner[1:] != owner[:-1], True]
@@ -159,6 +173,8 @@ class Learner:
         chance = self._spread(own)
         counts = np.where((parent == np.arange(len(parent)))[:, None, None], 0.0, counts)
         table = counts + SMOOTHING * chance[:, None, :]
+        if self.scores.ordered.any():
+            table += CURVES * self.scores.expected(counts, parent, chance)
         return torch.from_numpy(table / table.sum(axis=2, keepdims=True))
 
     def _spread(self, flat: np.ndarray) -> np.ndarray:

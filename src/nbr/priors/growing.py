@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import torch
 
@@ -17,8 +18,10 @@ from nbr.tables import Table
 from nbr.world import Real
 
 LISTED = 1 << 17  # points of a world that is small enough for a uniform prior
-STATES = (4, 8, 16)  # of a number
+STATES = (8, 16, 32)  # of a number
+WIDEST = 2048  # states of all numbers, where there are many columns of them
 COMPONENTS = (1, 2, 4, 8, 16, 32, 64)
+FEW = 3  # of these amounts of trees say how fine numbers are cut
 ROUNDS = 80  # of expectation and maximisation
 GAIN = 1e-4  # nats a row; a round that gains less counts as none
 PATIENCE = 5  # rounds without gain on held-out rows, and then no more
@@ -46,15 +49,14 @@ def trees(
     """
     if not len(table) or (components is not None and components < 1) or (states is not None and states < 2):
         raise NbrError("a mixture of trees needs rows, at least 1 tree, and at least 2 states of a number")
-    real = any(isinstance(variable, Real) for variable in table.world.variables.values())
-    finer = (states,) if states else STATES if real else STATES[:1]
+    real = sum(isinstance(variable, Real) for variable in table.world.variables.values())
+    finer = (states,) if states else _finer(real)
     amounts = (components,) if components else COMPONENTS
     train, held = (table, valid) if valid is not None else _split(table, seed)
     if held is None:
         learner = Learner(table, columns(table, finer[0]))
         return _more(learner, learner.fitted(learner.start(amounts[0], seed)), PATIENCE)
-    found = [_grown(Learner(train, columns(train, each)), held, amounts, seed) for each in finer]
-    best = max(found, key=lambda each: each.score).model
+    best = _chosen([Learner(train, columns(train, each)) for each in finer], held, amounts, seed).model
     return best if valid is not None else _more(Learner(table, best.columns), best, LAST)
 
 
@@ -72,11 +74,27 @@ def auto(table: Table, valid: Table | None = None, seed: int = 0) -> tuple[Prior
     return found, f"prior: {several}, chosen on held-out rows; the world has too many points to list"
 
 
-def _grown(learner: Learner, held: Table, amounts: Sequence[int], seed: int) -> Chosen:
+def _finer(real: int) -> tuple[int, ...]:
+    """How many states so many numbers may have."""
+    most = WIDEST // max(real, 1)
+    return tuple(each for each in STATES if each <= most) or STATES[:1] if real else STATES[:1]
+
+
+def _chosen(learners: Sequence[Learner], held: Table, amounts: Sequence[int], seed: int) -> Chosen:
+    """The best of a few trees for each way to cut numbers; then more of them for the best way."""
+    few, more = (amounts[:FEW], amounts[FEW:]) if len(learners) > 1 else ((), amounts)
+    parts = [Rows.of(learner.columns, held.codes) for learner in learners]
+    tried = [
+        [_stopped(learner, rows, each, seed) for each in few] for learner, rows in zip(learners, parts, strict=True)
+    ]
+    at = max(range(len(tried)), key=lambda each: max((found.score for found in tried[each]), default=0.0))
+    return _grown(learners[at], parts[at], tried[at], more, seed)
+
+
+def _grown(learner: Learner, held: Rows, tried: Sequence[Chosen], amounts: Sequence[int], seed: int) -> Chosen:
     """More trees while held-out rows gain; two sizes without gain end it."""
-    rows, best, late = Rows.of(learner.columns, held.codes), None, 0
-    for amount in amounts:
-        found = _stopped(learner, rows, amount, seed)
+    best, late = None, 0
+    for found in chain(tried, (_stopped(learner, held, amount, seed) for amount in amounts)):
         late = 0 if best is None or found.score > best.score + GAIN else late + 1
         best = found if best is None or found.score > best.score + GAIN else best
         if late == 2:
