@@ -1,6 +1,6 @@
 """Tables of bits as densities: ours by several seeds, beside its prior alone and peers, in one run.
 
-    python benchmarks/density.py DATA/nltcs [--seeds 5] [--erased 0.3] [--models FOLDER]
+    python benchmarks/density.py DATA/nltcs [--seeds 5] [--erased 0.3] [--prior trees] [--models FOLDER]
 
 Everything learns from train.csv, valid.csv says when to stop and how much of it there should be, and test.csv is only
 scored. With --erased, that share of the cells of train.csv and valid.csv is hidden at random first, and test rows stay
@@ -35,12 +35,12 @@ def read(data: Path, erased: float = 0.0, seed: int = 0) -> dict[str, np.ndarray
     return parts
 
 
-def run(data: Path, seeds: int = 1, erased: float = 0.0, models: Path | None = None) -> list[Row]:
+def run(data: Path, seeds: int = 1, erased: float = 0.0, models: Path | None = None, prior: str = "auto") -> list[Row]:
     rows: list[Row] = []
     for seed in range(seeds):
         parts = read(data, erased, seed)
         start = time.perf_counter()
-        fitted = fit_report(parts["train"], valid=parts["valid"], seed=seed)
+        fitted = fit_report(parts["train"], prior=prior, valid=parts["valid"], seed=seed)
         model = fitted.reasoner
         test = tables.read(parts["test"], model.world)
         scored = score(model.knowledge, model.prior, test)
@@ -54,10 +54,10 @@ def run(data: Path, seeds: int = 1, erased: float = 0.0, models: Path | None = N
     parts = read(data, erased)
     start = time.perf_counter()
     train, valid, test = (tables.read(parts[name], model.world) for name in ("train", "valid", "test"))
-    prior = trees(train, valid=valid)
-    alone = Score(prior.log_prob(test.codes), True)
+    known = trees(train, valid=valid)
+    alone = Score(known.log_prob(test.codes), True)
     rows.append(
-        _row("trees alone", data, alone, time.perf_counter() - start, f"{_said(alone)}, {len(prior.trees)} trees")
+        _row("trees alone", data, alone, time.perf_counter() - start, f"{_said(alone)}, {len(known.trees)} trees")
     )
     return [*rows, *density_peers.run(parts, data.name)]
 
@@ -79,11 +79,19 @@ if __name__ == "__main__":
     parser.add_argument("data", type=Path, help="a folder with train.csv, valid.csv and test.csv, bits without header")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--erased", type=float, default=0.0)
+    parser.add_argument("--prior", default="auto")
     parser.add_argument("--models", type=Path, help="where to keep the models")
     asked = parser.parse_args()
-    found = run(asked.data, asked.seeds, asked.erased, asked.models)
+    found = run(asked.data, asked.seeds, asked.erased, asked.models, asked.prior)
     ours = [row["test"] for row in found[: asked.seeds]]
     print(f"mean of {asked.seeds} seeds: {np.mean(ours):.4f}, from {min(ours):.4f} to {max(ours):.4f}")
     name = f"density-{asked.data.name}" + (f"-erased-{round(100 * asked.erased)}" if asked.erased else "")
-    told = {"erased": asked.erased, "seeds": asked.seeds, "mean": float(np.mean(ours)), "rows": found}
+    name += f"-{asked.prior}" if asked.prior != "auto" else ""
+    told = {
+        "erased": asked.erased,
+        "prior": asked.prior,
+        "seeds": asked.seeds,
+        "mean": float(np.mean(ours)),
+        "rows": found,
+    }
     (RESULTS / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n")

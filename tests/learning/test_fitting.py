@@ -255,7 +255,7 @@ def test_the_held_out_figure_is_that_of_the_delivered_model_or_its_twin() -> Non
     [
         ("more rows", 500, "chosen by held-out rows; training on more rows did worse on others", 400),
         ("all rows", 500, "trained again on most rows; training on all of them broke down", 450),
-        ("all rows", 90, "chosen by held-out rows; training on all rows broke down", 81),
+        ("all rows", 90, "chosen by held-out rows; training on all rows broke down", 70),
     ],
 )
 def test_a_training_that_loses_is_not_delivered(
@@ -282,8 +282,22 @@ def test_a_training_that_loses_is_not_delivered(
 
 
 def test_few_rows_are_all_trained_on_and_nothing_is_claimed() -> None:
-    report = fitting.fit_report(implication(60), rules=1, steps=100)
-    assert (report.rows, report.held_out) == (60, None)
+    report = fitting.fit_report(implication(99), rules=1, steps=100)
+    assert (report.rows, report.held_out) == (99, None)
+
+
+def test_trees_by_name_where_the_world_could_be_listed() -> None:
+    report = fitting.fit_report(implication(400), rules=1, prior="trees", steps=100)
+    assert isinstance(report.reasoner.prior, priors.Trees)
+    assert report.prior.endswith("of columns, as asked for")
+
+
+def test_twenty_rows_leave_the_prior_alone() -> None:
+    """Five columns of noise: what seven rows happen to gain is chance, and standard errors of seven rows say little."""
+    noise = np.random.default_rng(0).normal(size=(20, 5))
+    report = fitting.fit_report(noise, rules=1, steps=100)
+    assert report.kept == fitting.ALONE
+    assert not report.reasoner.rules
 
 
 def test_progress_has_one_scale() -> None:

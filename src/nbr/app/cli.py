@@ -141,7 +141,7 @@ def fit(
     valid: Annotated[Path | None, typer.Option(help="A table to choose by; else a tenth of the rows.")] = None,
     rules: Annotated[str, typer.Option(help="How many rules a set of columns gets, auto, or clauses.")] = "auto",
     rules_from: Annotated[Path | None, typer.Option(help="A model whose clauses stay: learn their beliefs.")] = None,
-    prior: Annotated[str, typer.Option(help="Beside the rules: auto, uniform, marginals, or a .nbr.")] = "auto",
+    prior: Annotated[str, typer.Option(help="Beside the rules: auto, uniform, marginals, trees, or a .nbr.")] = "auto",
     column: Annotated[list[str] | None, typer.Option(help="What a column is, as in age=real:0:120.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
     na: Annotated[list[str] | None, typer.Option(help="A text that means that nothing was observed.")] = None,

@@ -56,7 +56,7 @@ def fit(
     `rules`: how many each set of columns gets; "auto": as few as held-out rows call for; "clauses": short clauses that
         people can read, with beliefs, instead of networks
     `prior`: what is known beside the rules: "auto" (uniform where every point of the world can be listed, else trees
-        of columns), "uniform", "marginals", a reasoner, a torch distribution, or a `Prior`
+        of columns), "uniform", "marginals", "trees", a reasoner, a torch distribution, or a `Prior`
     `valid`: a table to choose by, instead of a tenth of the rows
     `inputs`: the columns that each group of rules reads; by default the largest sets that rows show together
     `world`: the variables, where they are not to be inferred

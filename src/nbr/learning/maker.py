@@ -18,7 +18,7 @@ from nbr.priors import Prior
 from nbr.tables import Table
 from nbr.training import Checkpoint, Watcher, fingerprint, generator, here, silent
 
-FEW = 10  # rows of which a standard error says so little that it counts twice
+FEW = 4  # rows of which a standard error says so little that it counts twice
 DRAWS = 256  # points that stand for a prior which cannot be written down
 
 Parts = dict[str, Table]

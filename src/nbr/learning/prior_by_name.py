@@ -7,7 +7,7 @@ import torch
 from nbr.density.learned import Learned
 from nbr.errors import NbrError
 from nbr.learning.splitting import Split
-from nbr.priors import Drawn, Prior, auto, marginals, uniform
+from nbr.priors import Drawn, Prior, auto, marginals, trees, uniform
 from nbr.reasoner import Reasoner
 from nbr.tables import Table
 
@@ -17,11 +17,15 @@ PriorLike = str | Reasoner | torch.distributions.Distribution | Prior
 def choose(prior: PriorLike, table: Table, rows: Split, seed: int) -> tuple[Prior, str]:
     """The prior that a user names, and words for it.
 
-    It is "auto", "uniform", "marginals", a reasoner, a torch distribution, or a Prior. What "auto" learns, it learns
-    from the rows that rules are trained on, so that the others can still tell how well the whole does.
+    It is "auto", "uniform", "marginals", "trees", a reasoner, a torch distribution, or a Prior. What "auto" and "trees"
+    learn, they learn from the rows that rules are trained on, so that others can still tell how well the whole does.
     """
-    if prior == "auto":
-        return auto(rows.train.one_by_one(seed), rows.valid.one_by_one(seed), seed)
+    if prior in ("auto", "trees"):
+        train, valid = rows.train.one_by_one(seed), rows.valid.one_by_one(seed)
+        if prior == "auto":
+            return auto(train, valid, seed)
+        found = trees(train, valid=valid, seed=seed)
+        return found, f"prior: {len(found.trees)} tree{'s' * (len(found.trees) > 1)} of columns, as asked for"
     return _named(
         prior, table.one_by_one(seed)
     ), f"prior: {prior if isinstance(prior, str) else type(prior).__name__}, as asked for"
@@ -37,7 +41,7 @@ def _named(prior: PriorLike, table: Table) -> Prior:
     if isinstance(prior, torch.distributions.Distribution):
         prior = Drawn(table.world, prior)
     if not isinstance(prior, Prior):
-        raise NbrError(f"unknown prior {prior!r}; there are auto, uniform, marginals, a reasoner, or a Prior")
+        raise NbrError(f"unknown prior {prior!r}; there are auto, uniform, marginals, trees, a reasoner, or a Prior")
     if prior.world != table.world:
         raise NbrError("the prior speaks of another world than the table")
     return prior

@@ -12,6 +12,7 @@ from nbr.tables import Table
 from nbr.tables.table import drawn_apart
 
 SHARE = 0.1  # of the rows for choices, and as many again to measure by
+FEW = 20  # rows to choose by: fewer say hardly anything, so a third of a table may be taken
 ENOUGH = 100  # rows from which on some are left to measure by
 
 
@@ -35,12 +36,13 @@ class Split:
 
 
 def split(data: Table, seed: int) -> Split:
-    """A random tenth to choose by, and another to measure by."""
+    """A random tenth to choose by, more where that would be few, and another tenth to measure by."""
     count = data.rows
-    held = max(1, round(SHARE * count))
+    tenth = max(1, round(SHARE * count))
+    held = max(tenth, min(FEW, count // 3))
     if count - held < 1:
         raise NbrError(f"{count} rows are too few to hold some out; give valid= a table of its own")
-    measured = held if count >= ENOUGH else 0
+    measured = tenth if count >= ENOUGH else 0
     if data.counts is not None:
         return _counted(data, held, measured, seed)
     order = torch.randperm(count, generator=torch.Generator().manual_seed(seed))
