@@ -4,7 +4,7 @@ BIN = .venv/bin
 export PIP_CONSTRAINT = constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check docs bench mutate clean
+.PHONY: demo test check docs package bench mutate clean
 
 demo: .venv/ready          ## learn the paper's Table 1 from rows with holes, and print ours beside it
 	$(BIN)/nbr reproduce table1 --seeds 1
@@ -21,6 +21,9 @@ check: .venv/ready         ## what CI runs: lint, format, types, tests
 docs: .venv/docs           ## the documentation as pages to browse, in build/site; a dead link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file site/mkdocs.yml
 	@echo open build/site/index.html, or: $(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site
+
+package: .venv/ready       ## sdist and wheel, installed in an empty environment and used: the core alone, then [all]
+	$(BIN)/python .ci/package.py
 
 bench: .venv/bench         ## time it, beside other libraries; with OLD=REVISION also beside an earlier version
 	$(BIN)/python benchmarks/run.py
@@ -42,6 +45,11 @@ mutate: .venv/ready        ## break the code on purpose: do the tests notice? Ta
 
 .venv/docs: .venv/ready
 	$(BIN)/pip install --quiet --editable '.[docs]'
+	touch $@
+
+.venv/browser: .venv/ready
+	$(BIN)/pip install --quiet --editable '.[browser]'
+	npm install --silent --no-audit --no-fund --prefix .venv/axe axe-core@4.14.0 || echo "no axe-core: its tests will be skipped"
 	touch $@
 
 clean:

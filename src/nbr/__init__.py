@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ _HOME = {
     "priors": "priors",
 }
 
+_EXTRA = {"learning": "learn", "classify": "classify", "Predictor": "learn,classify"}
+
 __all__ = [
     "Answer",
     "BeliefClassifier",
@@ -92,10 +95,24 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'nbr' has no attribute {name!r}")
-    module = importlib.import_module(f"nbr.{_HOME[name]}")
+    module = _imported(name)
     value = module if _HOME[name].endswith(name) else getattr(module, name)
     globals()[name] = value
     return value
+
+
+def _imported(name: str) -> ModuleType:
+    """The module of a name; where a package of another project is missing, an error that says what to install."""
+    try:
+        return importlib.import_module(f"nbr.{_HOME[name]}")
+    except ModuleNotFoundError as error:
+        room = _HOME[name].partition(".")[0]
+        if room not in _EXTRA:
+            raise
+        from nbr.errors import NbrError
+
+        extra = _EXTRA.get(name, _EXTRA[room])
+        raise NbrError(f"nbr.{name} needs {error.name}: pip install 'nbr[{extra}]'") from None
 
 
 def __dir__() -> list[str]:

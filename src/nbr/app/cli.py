@@ -16,7 +16,6 @@ from nbr.app.options import Jobs, Json, Model
 from nbr.app.serving import command
 
 app = typer.Typer(
-    add_completion=False,
     rich_markup_mode=None,
     help="Ask models of incomplete knowledge: answers are [belief, plausibility] and a conflict.",
 )
