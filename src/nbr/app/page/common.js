@@ -98,9 +98,12 @@ export function bar(extra = "") {
 export function legend(prior) {
   const item = (name, words) => make("li", {}, make("span", { class: `key ${name}` }), words);
   const items = [item("for", "evidence for"), item("gap", "not known"), item("against", "evidence against")];
-  items.push(item("late", "not computed"));
+  const late = make("li", { hidden: true }, make("span", { class: "key late" }), "not computed");
+  items.push(late);
   if (prior) items.push(item("tick", "probability"));
-  return make("ul", { class: "legend", "aria-label": "How to read the bars" }, ...items);
+  const list = make("ul", { class: "legend", "aria-label": "How to read the bars" }, ...items);
+  list.show = (exact) => (late.hidden = exact);
+  return list;
 }
 
 export function gauge() {

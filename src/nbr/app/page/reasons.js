@@ -15,7 +15,8 @@ export class Reasons {
     this.numbers = make("p", { class: "numbers", role: "status", id: "answer" });
     this.notes = make("p", { class: "quiet" });
     this.gauge = gauge();
-    this.answer = make("div", { class: "answer", hidden: true }, this.bar, legend(model.prior), this.numbers, this.notes);
+    this.legend = legend(model.prior);
+    this.answer = make("div", { class: "answer", hidden: true }, this.bar, this.legend, this.numbers, this.notes);
     this.words = make("p", { class: "words" });
     this.rules = make("ul", { class: "rules" });
     this.rest = make("div", { class: "rest" });
@@ -32,6 +33,7 @@ export class Reasons {
 
   show(answer) {
     this.answer.hidden = false;
+    this.legend.show(answer.exact);
     if (answer.values) return this.ranked(answer);
     this.bar.hidden = false;
     this.bar.show(answer, answer.question);
