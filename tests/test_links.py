@@ -44,4 +44,4 @@ def test_every_page_is_reached_from_the_first() -> None:
     """By links of pages, or by the list at the side of the site."""
     listed = (ROOT / "site" / "mkdocs.yml").read_text(encoding="utf-8")
     for page in sorted((ROOT / "docs").rglob("*.md")):
-        assert str(page.relative_to(ROOT / "docs")) in listed
+        assert str(page.relative_to(ROOT / "docs")) in listed, f"{page.name} belongs into nav of site/mkdocs.yml"

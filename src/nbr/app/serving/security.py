@@ -118,7 +118,11 @@ class Guard:
             return given.pop() if given else await asyncio.shield(gone)
 
         work = asyncio.ensure_future(self.app(scope, again, send))
-        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            with contextlib.suppress(RuntimeError):  # it has begun to answer
+                await _tell(send, Refused(503, "the server ends"))
         gone.cancel()
         if not work.done():
             work.cancel()
