@@ -1,6 +1,7 @@
 """Rule bases of a user's size: how long an answer takes and how sure it is.
 
 python benchmarks/scale.py            all cases; --old SRC also asks an older version at 24 bits
+python benchmarks/scale.py --only networks    or clauses: measured again, the rest of the file stays
 
 Bases are clauses of one to three literals over bits with beliefs from 0.3 to 0.95. A base and a question are drawn
 until conflict lies between 0.1 and 0.95 and belief or plausibility between 0.05 and 0.95: most random questions have
@@ -141,10 +142,9 @@ def old_version(source: Path, model: nbr.Reasoner, question: str, given: str, fo
     return float(done.stdout.split()[0])
 
 
-def main(old: Path | None, budget: float | None) -> None:
-    torch.set_num_threads(1)
+def bases(old: Path | None, settings: dict[str, float]) -> list[dict[str, object]]:
+    """Statements: random bases, a chain, pairs and grids."""
     rows = []
-    settings = {} if budget is None else {"budget": budget}
     grid(4, 4).ask("g3_3")  # start-up of the counter
     for bits, rules in ((24, 33), (40, 35), (60, 67), (200, 325)):
         model, question, given = telling(bits, rules, seed=bits)
@@ -153,7 +153,7 @@ def main(old: Path | None, budget: float | None) -> None:
             taken = old_version(old, model, question, given, Path(os.environ.get("TMPDIR", "/tmp")))
             rows[-1]["old_seconds"] = taken
             print(f"    {taken / float(str(rows[-1]['seconds'])):,.0f} times as long")
-        if bits == 200 and budget is None:
+        if bits == 200 and not settings:
             rows.append(many(model))
     model, question, given = telling(1000, 1625, seed=1, units=0.05, three=0.9)
     rows.append(timed("1,000 bits, 1,625 clauses", model, question, given, **settings))
@@ -168,22 +168,23 @@ def main(old: Path | None, budget: float | None) -> None:
     for size, other in ((4, 5), (5, 5), (6, 6), (8, 8), (10, 10)):
         name = f"grid of {size} x {other} Horn rules"
         rows.append(timed(name, grid(size, other), f"g{size - 1}_{other - 1}", None, **{"budget": 30.0, **settings}))
-    rows += networks(settings)
-    if budget is None:
-        RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
+    return rows
 
 
-def networks_alone() -> None:
-    """The same file with the rows of the networks measured again."""
+def main(old: Path | None, budget: float | None, only: str | None) -> None:
     torch.set_num_threads(1)
-    rows = [row for row in json.loads(RESULTS.read_text()) if "networks" not in row["case"]]
-    RESULTS.write_text(json.dumps(rows + networks({}), indent=1) + "\n")
+    settings = {} if budget is None else {"budget": budget}
+    kept = json.loads(RESULTS.read_text()) if only else []
+    written = [row for row in kept if "networks" not in row["case"]] if only == "networks" else bases(old, settings)
+    nets = [row for row in kept if "networks" in row["case"]] if only == "clauses" else networks(settings)
+    if budget is None:
+        RESULTS.write_text(json.dumps(written + nets, indent=1) + "\n")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--old", type=Path, help="the src folder of an older version, asked at 24 bits")
     parser.add_argument("--budget", type=float, help="the same cases within so many seconds each; nothing is written")
-    parser.add_argument("--networks", action="store_true", help="measure the networks alone")
+    parser.add_argument("--only", choices=["clauses", "networks"], help="measure these, and keep the other figures")
     chosen = parser.parse_args()
-    networks_alone() if chosen.networks else main(chosen.old, chosen.budget)
+    main(chosen.old, chosen.budget, chosen.only)
