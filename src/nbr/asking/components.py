@@ -30,6 +30,11 @@ class Component:
     condition: Set | None
     asked: bool  # whether the question is about it
 
+    @property
+    def question(self) -> tuple[Knowledge, Set, Set | None]:
+        """What sources are made of."""
+        return self.knowledge, self.proposition, self.condition
+
 
 def is_crisp(part: Set) -> bool:
     """Whether every point is in it or not."""

@@ -17,6 +17,7 @@ from nbr.rules import Clause, Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.sources import SOURCES, Branching, Listing, Statements
 from nbr.sources.elimination import Elimination
+from nbr.sources.regions import why_not
 
 QUICK = 0.02  # seconds of listing that are not worth asking a counter for
 FEW_RULES = 16  # up to which listed points give an exact answer at once
@@ -37,8 +38,14 @@ def answered(part: Component, engine: str, grid: int | None, limits: Limits, mem
         found = _auto(_folded(part), grid, limits, memo) or _from_boxes(part, grid, limits)
         if found is not None:
             return found
-    found = _from_points(part, engine, grid, limits)
-    return replace(found, why=found.why or _why_points(part, found, engine))
+    found, untold = _from_points(part, engine, grid, limits), _untold(part)
+    notes = (*found.notes, *([] if untold is None else [untold]))
+    return replace(found, why=found.why or _why_points(part, found, engine), notes=notes)
+
+
+def _untold(part: Component) -> str | None:
+    """Why comparisons between numbers do not tell all that there is, in words for a user; None if they do."""
+    return None if part.knowledge.codec is not None else why_not(Listing.of(*part.question).tied)
 
 
 def _folded(part: Component) -> Component:
@@ -53,7 +60,7 @@ def _folded(part: Component) -> Component:
 def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome | None:
     """Statements where listing points would take long or leave too many rules for an exact answer; else None."""
     knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    if not isinstance(proposition, Expression) or Statements.unfit(knowledge, condition):
+    if not isinstance(proposition, Expression) or Statements.unfit(knowledge, condition) or _untold(part):
         return None
     few, listed = len(knowledge.rules) <= FEW_RULES, math.inf
     why = f"{len(knowledge.rules)} rules are too many for listed points"
@@ -101,7 +108,7 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
 
 def _from_boxes(part: Component, grid: int | None, limits: Limits) -> Outcome | None:
     """Where some rule is fuzzy, all can bound themselves within boxes, and points are too many to list in time."""
-    question = part.knowledge, part.proposition, part.condition
+    question = part.question
     if grid is not None or Branching.unfit(*question) or all(map(is_crisp, part.knowledge.rules)):
         return None
     listing = Listing.of(*question)
@@ -132,8 +139,7 @@ def _why_points(part: Component, found: Outcome, engine: str) -> str:
         return "points are few enough to list"
     if found.kind == "95%":
         return f"points can be listed, but {len(part.rules)} rules make too many worlds; fewer rules, or more time"
-    question = part.knowledge, part.proposition, part.condition
-    reasons = (Statements.unfit(part.knowledge, part.condition), Branching.unfit(*question))
+    reasons = (Statements.unfit(part.knowledge, part.condition), Branching.unfit(*part.question))
     said = "; ".join(dict.fromkeys(reason for reason in reasons if reason is not None))
     return f"points are too many to list{f', and no other way fits: {said}' if said else ''}"
 
@@ -145,7 +151,7 @@ def _from_points(part: Component, engine: str, grid: int | None, limits: Limits)
 def _without_points(part: Component, engine: str, limits: Limits) -> Outcome:
     """By the engine that the user named, or an error that says why not."""
     knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    reason = Statements.unfit(knowledge, condition)
+    reason = Statements.unfit(knowledge, condition) or _untold(part)
     if not isinstance(proposition, Expression):
         reason = "the question is fuzzy"
     available, needs = (

@@ -20,6 +20,7 @@ from nbr.density.stacked import Density
 from nbr.inference import ganak
 from nbr.inference.formula import Clause
 from nbr.language import Expression
+from nbr.language.linear import compares_numbers
 from nbr.points.cells import cells
 from nbr.priors import Independent
 from nbr.rules import Rule
@@ -76,6 +77,8 @@ def _sums(
     if len(rules) < len(said):
         return None
     statements = [question, *([] if condition is None else [condition]), *(statement for _, statement in rules)]
+    if compares_numbers(statements):
+        return None  # the prior does not weigh regions that comparisons between numbers make
     encoder = Encoder(density.world, statements)
     weights: list[tuple[int, float]] = []
     if condition is not None:

@@ -24,6 +24,7 @@ from nbr.density.stacked import Density
 from nbr.density.weighted import listed
 from nbr.language import Expression
 from nbr.language.expressions import And, conjunction, conjuncts
+from nbr.language.linear import compares_numbers
 
 CELLS = 1 << 14  # of a joint distribution in one linear program
 COUPLED = 1 << 22  # pairs of classes over all values of shared columns
@@ -57,6 +58,8 @@ def left_open(
     sets = reduced(views, reads)
     if any(reads <= each for each in sets):
         return Open((value, value))
+    if compares_numbers([question, condition]):
+        return Open(None, "what stays open of a comparison between numbers is not computed")
     rows = None if view_rows is None else dict(zip(map(frozenset, views), view_rows, strict=True))
     asked = _Asked(density, question, condition, reads, generator, deadline, rows)
     try:

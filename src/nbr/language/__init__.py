@@ -1,6 +1,6 @@
 """The words people ask in: a grammar, and the sets of points that its sentences stand for."""
 
 from nbr.language.expressions import Expression
-from nbr.language.parser import indexed, parse, span
+from nbr.language.parser import indexed, parse, parse_words, span
 
-__all__ = ["Expression", "indexed", "parse", "span"]
+__all__ = ["Expression", "indexed", "parse", "parse_words", "span"]

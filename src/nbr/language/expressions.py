@@ -58,12 +58,12 @@ class Expression(ABC):
 
     def names(self) -> frozenset[str]:
         """The variables it reads."""
-        return frozenset(atom.name for atom in self.atoms())
+        return frozenset().union(*(part.names() for part in self.parts))
 
     def check(self, world: World) -> None:
         """Raise an error if a name or a value is not of this world."""
-        for atom in self.atoms():
-            atom.check(world)
+        for part in self.parts:
+            part.check(world)
 
     def cuts(self, world: World) -> dict[str, set[float]]:
         """The numbers that reals are compared with: between them its truth does not change."""
@@ -72,6 +72,10 @@ class Expression(ABC):
             if isinstance(world.variables[atom.name], Real):
                 found.setdefault(atom.name, set()).update(atom.codes(world))
         return found
+
+    def replaced(self, atom: Callable[[Atom], Expression]) -> Expression:
+        """The same statement with another part in the place of each atom, for kinds that are made elsewhere."""
+        return self
 
     def _wrap(self, part: Expression) -> str:
         return str(part) if part.rank > self.rank else f"({part})"
@@ -89,6 +93,9 @@ class Atom(Expression):
     def atoms(self) -> Iterator[Atom]:
         yield self
 
+    def names(self) -> frozenset[str]:
+        return frozenset((self.name,))
+
     def codes(self, world: World) -> list[float]:
         return [world.code(self.name, value) for value in self.values or ("1",)]
 
@@ -100,6 +107,9 @@ class Atom(Expression):
                 raise NbrError(f"{self.name!r} is a choice: say {self.name}={quoted(variable.labels[0])} or use 'in'")
             if isinstance(variable, Real) and not self.operator:
                 raise NbrError(f"{self.name!r} is a number: compare it, as in {self.name}>={variable.low:g}")
+            other = next((v for v in self.values if isinstance(variable, Real) and v in world.variables), None)
+            if other is not None:
+                raise NbrError(f"to compare {self.name} with {other}, write {self.name} - {other}{self.operator}0")
             self.codes(world)
         except NbrError as error:
             raise NbrError(f"{error} (at character {self.at + 1})", at=self.at + 1) from None
@@ -255,7 +265,7 @@ def replaced(statement: Expression, atom: Callable[[Atom], Expression]) -> Expre
             return Implies(replaced(statement.premise, atom), replaced(statement.conclusion, atom))
         case _Several():
             return replace(statement, several=tuple(replaced(part, atom) for part in statement.parts))
-    return statement
+    return statement.replaced(atom)
 
 
 def conjunction(parts: Sequence[Expression]) -> Expression | None:

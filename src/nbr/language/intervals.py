@@ -7,6 +7,7 @@ from torch import Tensor
 
 from nbr.language import expressions as ex
 from nbr.language.expressions import Expression
+from nbr.language.linear import NEAR, Linear
 from nbr.world import World
 
 Truth = tuple[Tensor, Tensor]  # booleans: surely true, possibly true
@@ -31,6 +32,8 @@ def within(statement: Expression, world: World, low: Tensor, high: Tensor) -> Tr
         case ex.Implies():
             (first, maybe), (then, perhaps) = (within(part, world, low, high) for part in statement.parts)
             return ~maybe | then, ~first | perhaps
+        case Linear():
+            return _linear(statement, world, low, high)
     surely, possibly = (
         torch.stack(each) for each in zip(*(within(part, world, low, high) for part in statement.parts), strict=True)
     )
@@ -62,6 +65,35 @@ def _atom(atom: ex.Atom, world: World, low: Tensor, high: Tensor) -> Truth:
         step = getattr(world.variables[atom.name], "step", 1.0)
         surely = surely | (inside == ((high - low) / step).round() + 1)
     return surely, possibly
+
+
+def _linear(statement: Linear, world: World, low: Tensor, high: Tensor) -> Truth:
+    """From the least and the most that the sum can be; what is nearly equal counts as equal."""
+    least, most = (low.new_full(low.shape[:1], -statement.number) for _ in range(2))
+    size = low.new_full(low.shape[:1], abs(statement.number))
+    ends = [(weight, low[:, world.column(name)], high[:, world.column(name)]) for weight, name in statement.weights]
+    for weight, part in statement.counted:
+        surely, possibly = within(part, world, low, high)
+        ends.append((weight, surely.to(low.dtype), possibly.to(low.dtype)))
+    for weight, lower, upper in ends:
+        first, last = weight * lower, weight * upper
+        least, most = least + first.minimum(last), most + first.maximum(last)
+        size = size + first.abs().maximum(last.abs())
+    near = NEAR * size
+    some = torch.where(least == most, near, 0.0)  # at a single point as in `holds`; else on the safe side
+    equal, apart = (least == most) & (least.abs() <= near), (least > near) | (most < -near)
+    match statement.operator:
+        case "=":
+            return equal, ~apart
+        case "!=":
+            return apart, ~equal
+        case ">=":
+            return least >= -some, most >= -near
+        case ">":
+            return least > near, most > some
+        case "<=":
+            return most <= some, least <= near
+    return most < -near, least < -some
 
 
 def _compared(operator: str, low: Tensor, high: Tensor, number: float) -> Truth:

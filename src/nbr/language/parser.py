@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -12,8 +11,11 @@ from typing import NoReturn
 from lark import Lark, Token, Transformer, UnexpectedInput, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
-from nbr.errors import NbrError, suggest
+from nbr.errors import NbrError
 from nbr.language import expressions as ex
+from nbr.language.linear import TURNED, Linear
+from nbr.language.sides import Called, Names, Side, Sum, added, difference, over, start, times
+from nbr.world import TRUE_WORDS
 
 LONGEST = 20_000
 DEEPEST = 60
@@ -26,7 +28,7 @@ GROUPS = {
     "one": lambda parts: ex.Count(parts, "=", 1.0),
     "at_most_one": lambda parts: ex.Count(parts, "<=", 1.0),
 }
-TURNED = {"=": "=", "!=": "!=", ">=": "<=", "<=": ">=", ">": "<", "<": ">"}
+ORDERED = (">=", "<=", ">", "<")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -37,7 +39,22 @@ def parse(text: str) -> ex.Expression:
     x0 & x1=0 & x2=0 & x3=0
     >>> print(parse("rain -> grass in {wet, soaked}"))
     rain -> grass in {wet, soaked}
+    >>> print(parse("income > rent"))
+    income>rent
     """
+    read = parse_words(text)
+    return ex.replaced(read, _between_numbers) if any(sign in text for sign in "<>") else read
+
+
+def _between_numbers(atom: ex.Atom) -> ex.Expression:
+    """`a < b`: labels have no order, so b is another variable."""
+    if atom.operator not in ORDERED or not ex.PLAIN.match(atom.values[0]) or atom.values[0].lower() in TRUE_WORDS:
+        return atom
+    return Linear(((1.0, atom.name), (-1.0, atom.values[0])), (), atom.operator, 0.0, atom.at)
+
+
+def parse_words(text: str) -> ex.Expression:
+    """The same, but what a name is compared with stays a word, whatever the sign: indices are compared so."""
     if not isinstance(text, str):
         raise NbrError(f"a question is text in the query language, not {type(text).__name__}")
     if not text.strip():
@@ -153,47 +170,53 @@ class _Build(Transformer[Token, ex.Expression]):
     def arguments(self, *items: Item) -> tuple[ex.Expression, ...]:
         return tuple(part for item in items for part in (item if isinstance(item, _Spread) else [item]))
 
-    def group(self, function: Token, parts: tuple[ex.Expression, ...]) -> ex.Expression:
-        if _function(function) == "count":
-            at = (function.start_pos or 0) + 1
-            raise NbrError(f"count(...) must be compared with a number, as in count(...)>=2, at character {at}", at)
-        return _shallow(GROUPS[_function(function)](parts))
+    def called(self, function: Token, parts: tuple[ex.Expression, ...]) -> Called:
+        return Called(function, parts)
 
-    def count(self, function: Token, parts: tuple[ex.Expression, ...], operator: Token, number: Token) -> ex.Expression:
-        if _function(function) != "count":
-            at = (operator.start_pos or 0) + 1
-            raise NbrError(f"only count(...) can be compared with a number, at character {at}", at)
-        if not math.isfinite(float(number)):
-            raise NbrError(f"{number} is too large a number")
-        return _shallow(ex.Count(parts, _sign(operator), float(number)))
-
-    def turned(self, number: Token, operator: Token, name: Token) -> ex.Expression:
-        return ex.Atom(_word(name), TURNED[_sign(operator)], (str(number),), name.start_pos or 0)
-
-    def between(self, low: Token, first: Token, name: Token, second: Token, high: Token) -> ex.Expression:
-        right = ex.Atom(_word(name), _sign(second), (str(high),), name.start_pos or 0)
-        return ex.And((self.turned(low, first, name), right))
-
-    def span(self, first: Token, last: Token | None) -> list[tuple[str, int]]:
+    def span(self, first: Token, last: Token | None) -> Names:
         names = span(f"{first}..{last}") if last else [_word(first)]
-        return [(name, first.start_pos or 0) for name in names]
+        return Names([(name, first.start_pos or 0) for name in names], first, last is not None)
 
-    def bare(self, span: list[tuple[str, int]]) -> _Spread:
-        return _Spread(ex.Atom(name, at=at) for name, at in span)
+    def times(self, one: Side, other: Side) -> Sum:
+        return times(one, other)
 
-    def compare(self, span: list[tuple[str, int]], operator: Token, value: Token) -> _Spread:
-        return _Spread(ex.Atom(name, _sign(operator), (_word(value),), at) for name, at in span)
+    def over(self, one: Side, number: Token) -> Sum:
+        return over(one, number)
 
-    def member(self, span: list[tuple[str, int]], *values: Token) -> _Spread:
-        return _Spread(ex.Atom(name, "in", tuple(map(_word, values)), at) for name, at in span)
+    def sum(self, first: Side, *others: Token | Side) -> Sum:
+        return added(first, others)
 
+    def alone(self, side: Side) -> Item:
+        if isinstance(side, Names):
+            return _Spread(ex.Atom(name, at=at) for name, at in side.names)
+        if not isinstance(side, Called):
+            at = start(side) + 1
+            raise NbrError(f"a comparison is missing after the number at character {at}", at)
+        name = side.known((*GROUPS, "count"))
+        if name == "count":
+            at = side.at + 1
+            raise NbrError(f"count(...) must be compared with a number, as in count(...)>=2, at character {at}", at)
+        return _shallow(GROUPS[name](side.parts))
 
-def _function(token: Token) -> str:
-    name, known = token.lower(), (*GROUPS, "count")
-    if name not in known:
-        at = (token.start_pos or 0) + 1
-        raise NbrError(f"unknown function {str(token)!r} at character {at}" + suggest(name, known), at)
-    return name
+    def compared(self, left: Side, operator: Token, right: Side) -> Item:
+        sign = _sign(operator)
+        for side in (left, right):
+            if isinstance(side, Called) and side.known((*GROUPS, "count")) != "count":
+                at = (operator.start_pos or 0) + 1
+                raise NbrError(f"only count(...) can be compared with a number, at character {at}", at)
+        if isinstance(left, Names) and (isinstance(right, Token) or (isinstance(right, Names) and not right.range)):
+            value = _word(right if isinstance(right, Token) else right.first)
+            return _Spread(ex.Atom(name, sign, (value,), at) for name, at in left.names)
+        if isinstance(left, Token) and left.type == "NUMBER" and isinstance(right, Names) and not right.range:
+            return ex.Atom(right.names[0][0], TURNED[sign], (str(left),), right.names[0][1])
+        return _shallow(difference(left, sign, right))
+
+    def between(self, low: Side, first: Token, middle: Side, second: Token, high: Side) -> ex.Expression:
+        parts = self.compared(low, first, middle), self.compared(middle, second, high)
+        return _shallow(ex.And(self.arguments(*parts)))
+
+    def member(self, side: Names, *values: Token) -> _Spread:
+        return _Spread(ex.Atom(name, "in", tuple(map(_word, values)), at) for name, at in side.names)
 
 
 def span(name: str) -> list[str]:

@@ -15,6 +15,7 @@ from nbr.density.conditions import allowed
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language.expressions import Atom, Not
+from nbr.language.linear import compares_numbers
 from nbr.priors import Prior
 from nbr.tables import Table
 from nbr.world import Bit, Choice, Real, Variable, World
@@ -67,6 +68,9 @@ class Coarse:
     @classmethod
     def of(cls, table: Table, statements: Sequence[Expression], literals: bool) -> Coarse:
         """The classes that statements tell apart, and literals of every column that has two values or more."""
+        for statement in statements:
+            if compares_numbers([statement]):
+                raise NbrError(f"beliefs of rules that compare numbers with each other are not learned: {statement}")
         columns, found = [], []
         for at, (name, variable) in enumerate(table.world.variables.items()):
             atoms = _atoms(name, variable, table.codes[:, at]) if literals else []

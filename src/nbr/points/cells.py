@@ -28,6 +28,7 @@ class Cells:
 
     centres: tuple[Tensor, ...]
     radii: tuple[Tensor, ...]
+    tied: tuple[tuple[tuple[int, ...], Tensor], ...] = ()  # columns whose values go together, and rows of such values
 
     @property
     def count(self) -> int:
@@ -70,7 +71,18 @@ class Cells:
     def _take(self, picks: list[Tensor]) -> tuple[Tensor, Tensor]:
         points = [column[pick] for column, pick in zip(self.centres, picks, strict=True)]
         radii = [column[pick] for column, pick in zip(self.radii, picks, strict=True)]
-        return torch.stack(points, dim=1), torch.stack(radii, dim=1)
+        found = torch.stack(points, dim=1)
+        for columns, rows in self.tied:  # the first of them has the number of the row
+            found[:, columns] = rows[picks[columns[0]]]
+        return found, torch.stack(radii, dim=1)
+
+    def with_tied(self, columns: tuple[int, ...], rows: Tensor) -> Cells:
+        """The same, but some columns together take the rows given, and nothing else."""
+        centres, radii = list(self.centres), list(self.radii)
+        for column in columns:
+            centres[column] = torch.arange(len(rows) if column == columns[0] else 1, dtype=torch.float64)
+            radii[column] = torch.zeros_like(centres[column])
+        return Cells(tuple(centres), tuple(radii), (*self.tied, (columns, rows)))
 
 
 def _size(width: int) -> int:

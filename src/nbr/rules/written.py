@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from nbr.errors import NbrError, suggest
-from nbr.language import Expression, indexed, parse, span
+from nbr.language import Expression, indexed, parse, parse_words, span
 from nbr.language.expressions import Atom, Constant, replaced
 from nbr.rules.base import text
 from nbr.world import World
@@ -130,7 +130,7 @@ def _each(spec: dict[str, Any], things: Things, world: World) -> Iterator[dict[s
     columns = {index: _words(index, words, things) for index, words in given.items()}
     _few(list(columns.values()), "for")
     statement = parse(text(spec, "rule"))
-    where = parse(text(spec, "where")) if "where" in spec else Constant(True)
+    where = parse_words(text(spec, "where")) if "where" in spec else Constant(True)
     _used(statement, columns)
     for atom in where.atoms():
         _compared(atom, columns)
@@ -160,6 +160,8 @@ def _bound(atom: Atom, binding: Binding) -> Expression:
 
 def _used(statement: Expression, columns: Things) -> None:
     words: set[str] = set()
+    for name in statement.names():
+        words.update(name.partition("[")[2].removesuffix("]").split(","))
     for atom in statement.atoms():
         words.update(atom.name.partition("[")[2].removesuffix("]").split(","), atom.values)
     for index in columns:

@@ -18,6 +18,7 @@ from nbr.errors import NbrError
 from nbr.inference import Limits
 from nbr.inference.lattice import average
 from nbr.language import Expression
+from nbr.language.linear import compares_numbers
 from nbr.rules import Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.sources.boxes import Pieces
@@ -73,6 +74,9 @@ class Branching(Source):
             return "the question is fuzzy"
         if len(rules) > RULES:
             return f"they take up to {RULES} rules, not {len(rules)}"
+        asked = [part for part in (proposition, condition) if not isinstance(part, Rule)]
+        if compares_numbers([*(rule.at_least(1.0) for rule in rules), *asked]):
+            return "comparisons between numbers are not told by boxes"
         for rule in rules:
             if not rule.bounded and not Subcubes.fits(rule):
                 return f"the rule {rule} gives no bounds within them"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import combinations, pairwise
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 from nbr.language import expressions as ex
 from nbr.language.expressions import Expression
 from nbr.points.cells import cells
+from nbr.sources.regions import Regions
 from nbr.world import Real, World
 
 Clause = tuple[int, ...]
@@ -57,13 +59,20 @@ class Numbers:
 
 
 class Column:
-    """One variable: its values in classes that no statement tells apart."""
+    """One variable, or several that are tied together: values in classes that no statement tells apart."""
 
     def __init__(
-        self, numbers: Numbers, world: World, values: Tensor, atoms: Iterable[ex.Atom], ordered: bool, whole: bool
+        self,
+        numbers: Numbers,
+        values: Tensor,
+        truth: Callable[[Expression], Tensor],
+        statements: Iterable[Expression],
+        ordered: bool,
+        whole: bool,
     ) -> None:
-        self.numbers, self.world, self.values, self.ordered = numbers, world, values.tolist(), ordered
-        separated = {tuple(atom.holds_among(world, values).tolist()) for atom in atoms}
+        """`truth` says of a statement whether it holds for each of the values."""
+        self.numbers, self.values, self.truth, self.ordered = numbers, values.tolist(), truth, ordered
+        separated = {tuple(truth(statement).tolist()) for statement in statements}
         signature: list[tuple[object, ...]] = [()] * len(self.values)
         if whole:
             signature = [(value,) for value in self.values]
@@ -111,10 +120,10 @@ class Column:
             return -self.numbers.both([-self.each[number] for number in range(self.classes) if inside[number]])
         return self.numbers.both([-self.each[number] for number in range(self.classes) if not inside[number]])
 
-    def where(self, atom: ex.Atom) -> list[int]:
-        """The classes in which an atom holds."""
-        values = torch.tensor([self.values[value] for value in self.first], dtype=torch.float64)
-        return [number for number, holds in enumerate(atom.holds_among(self.world, values).tolist()) if holds]
+    def where(self, statement: Expression) -> list[int]:
+        """The classes in which an atom, or a comparison between numbers, holds."""
+        holds = self.truth(statement).tolist()
+        return [number for number, first in enumerate(self.first) if holds[first]]
 
     def clauses(self, inside: Sequence[int]) -> list[list[int]]:
         """Being in one of some classes as clauses, without a new number."""
@@ -139,7 +148,10 @@ class Column:
         return float(self.values[self.first[number]])
 
 
-def columns(numbers: Numbers, world: World, statements: list[Expression], whole: set[str]) -> dict[str, Column]:
+def columns(
+    numbers: Numbers, world: World, statements: list[Expression], whole: set[str], groups: Sequence[Regions]
+) -> dict[str, Column]:
+    """The column of each variable; those that comparisons tie together share one."""
     cuts: dict[str, set[float]] = {}
     atoms: dict[str, set[ex.Atom]] = {name: set() for name in world.names}
     for statement in statements:
@@ -147,13 +159,23 @@ def columns(numbers: Numbers, world: World, statements: list[Expression], whole:
             cuts.setdefault(name, set()).update(cut)
         for atom in statement.atoms():
             atoms[atom.name].add(atom)
+    found: dict[str, Column] = {}
+    for group in groups:
+        shared = Column(numbers, torch.arange(len(group.points)), group.truth, [], ordered=False, whole=True)
+        found |= dict.fromkeys(group.world.names, shared)
     centres = cells(world, cuts, (), 1).centres
-    found = {}
     for name, values in zip(world.names, centres, strict=True):
-        ordered = isinstance(world.variables[name], Real)
-        values = values.sort().values if ordered else values
-        found[name] = Column(numbers, world, values, atoms[name], ordered, name in whole)
+        if name not in found:
+            ordered = isinstance(world.variables[name], Real)
+            values = values.sort().values if ordered else values
+            truth = partial(_among, world, values)
+            found[name] = Column(numbers, values, truth, atoms[name], ordered, name in whole)
     return found
+
+
+def _among(world: World, values: Tensor, statement: Expression) -> Tensor:
+    assert isinstance(statement, ex.Atom)
+    return statement.holds_among(world, values)
 
 
 def runs(flags: Sequence[bool]) -> list[tuple[int, int]]:

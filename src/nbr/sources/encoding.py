@@ -15,10 +15,12 @@ from itertools import product
 import torch
 from torch import Tensor
 
+from nbr.errors import NbrError
 from nbr.language import expressions as ex
 from nbr.language.expressions import Expression
-from nbr.sources.columns import Numbers, columns, runs
-from nbr.world import World
+from nbr.sources.columns import Column, Numbers, columns, runs
+from nbr.sources.regions import tied, why_not
+from nbr.world import Real, World
 
 SPREAD = 8  # clauses that distributing one disjunction may give before its parts get numbers
 
@@ -35,11 +37,17 @@ class Encoder(Numbers):
     [(1,), (-2, 3)]
     """
 
-    def __init__(self, world: World, statements: Iterable[Expression], whole: Iterable[str] = ()) -> None:
-        """`whole` names variables whose values are all told apart."""
+    def __init__(
+        self, world: World, statements: Iterable[Expression], whole: Iterable[str] = (), tabulated: Iterable[str] = ()
+    ) -> None:
+        """`whole` names variables whose values are all told apart, `tabulated` those among them that tables read."""
         super().__init__()
-        self.world = world
-        self._columns = columns(self, world, list(statements), set(whole))
+        self.world, said = world, list(statements)
+        self._tied = tied(world, said, tabulated)
+        reason = why_not(self._tied)
+        if reason is not None:
+            raise NbrError(reason)
+        self._columns = columns(self, world, said, set(whole), self._tied)
 
     def copy(self) -> Encoder:
         """The same, to be gone on with."""
@@ -62,7 +70,10 @@ class Encoder(Numbers):
 
     def classes(self, name: str) -> list[int]:
         """A literal for each class of values of a variable."""
-        column = self._columns[name]
+        column, variable = self._columns[name], self.world.variables[name]
+        if any(name in group.world.names for group in self._tied):
+            assert not isinstance(variable, Real)
+            return [self.literal(ex.Atom(name, "=", (variable.show(code),))) for code in range(variable.size)]
         return [column.among([number]) for number in range(column.classes)]
 
     def members(self, name: str) -> list[int]:
@@ -71,9 +82,20 @@ class Encoder(Numbers):
 
     def point(self, true: set[int]) -> Tensor:
         """A point of the world at which the numbers given are true and all others are not."""
-        return torch.tensor([self._columns[name].value(true) for name in self.world.names], dtype=torch.float64)
+        found = {name: self._columns[name].value(true) for name in self.world.names}
+        for group in self._tied:
+            row = group.points[int(found[group.world.names[0]])].tolist()
+            found |= dict(zip(group.world.names, row, strict=True))
+        return torch.tensor([found[name] for name in self.world.names], dtype=torch.float64)
+
+    def _group(self, statement: Expression) -> Column | None:
+        """The column of the variables that comparisons tie together, if a statement speaks of these alone."""
+        names = statement.names()
+        return next((self._columns[min(names)] for each in self._tied if names and names <= {*each.world.names}), None)
 
     def _define(self, statement: Expression) -> int:
+        if (group := self._group(statement)) is not None:
+            return group.among(group.where(statement))
         match statement:
             case ex.Constant():
                 return self.true if statement.value else -self.true
@@ -151,6 +173,9 @@ class Encoder(Numbers):
 
     def _cnf(self, statement: Expression, sign: bool) -> list[list[int]]:
         """Clauses for a statement, or for its opposite, with new numbers only where they would grow too many."""
+        if (group := self._group(statement)) is not None:
+            inside = group.where(statement)
+            return group.clauses(inside if sign else [n for n in range(group.classes) if n not in inside])
         match statement:
             case ex.Not():
                 return self._cnf(statement.part, not sign)

@@ -7,6 +7,7 @@ was not seen is covered by the most that each rule can give anywhere.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,8 +18,9 @@ from nbr.inference.reduce import crisp, first_crisp
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.points.cells import Cells, cells
-from nbr.rules import Rule
+from nbr.rules import Clause, Rule
 from nbr.rules.knowledge import Knowledge
+from nbr.sources.regions import Regions, tied
 from nbr.sources.rows import Rows
 from nbr.sources.source import Set, Source
 from nbr.world import World
@@ -37,11 +39,13 @@ class Listing(Source):
     proposition: Set
     condition: Set | None
     grid: Cells
+    tied: tuple[Regions, ...] = ()
 
     @classmethod
     def of(cls, knowledge: Knowledge, proposition: Set, condition: Set | None, grid: int = COARSE) -> Listing:
         knowledge, proposition, condition = narrowed(knowledge, proposition, condition)
-        return cls(knowledge, proposition, condition, _cells(knowledge, proposition, condition, grid))
+        tied = _tied(knowledge, proposition, condition)
+        return cls(knowledge, proposition, condition, _cells(knowledge, proposition, condition, grid, tied), tied)
 
     @property
     def count(self) -> int:
@@ -73,7 +77,7 @@ class Listing(Source):
             held += sum(table.numel() for table in part)
             if search.left <= 0 or held > HELD:
                 break
-        complete = fits and seen == self.count and boxes == self.grid.boxes
+        complete = fits and seen == self.count and boxes == self.grid.boxes and self._tied_completely
         tables, places, covers = (torch.cat(part) for part in zip(*parts, strict=True))
         if not complete:
             covers = torch.cat([covers, self._unseen()])
@@ -88,6 +92,13 @@ class Listing(Source):
             seen=points,
             finer=boxes,
         )
+
+    @property
+    def _tied_completely(self) -> bool:
+        """Whether the regions that comparisons make are all there is to tell apart of the variables that they tie."""
+        parts = (*self.knowledge.rules, self.proposition, self.condition)
+        smooth = {name for part in parts if isinstance(part, Rule) for name in part.smooth}
+        return all(group.complete and not smooth.intersection(group.world.names) for group in self.tied)
 
     @property
     def rules(self) -> int:
@@ -150,6 +161,8 @@ class Listing(Source):
         """The most that a rule can give where the condition holds, looking at its own variables alone."""
         if self.knowledge.codec is not None or rule.smooth or not rule.inputs:
             return 1.0
+        if any(set(rule.inputs) & set(group.world.names) for group in self.tied):
+            return 1.0
         world = self.knowledge.world
         small = World({name: world.variables[name] for name in rule.inputs})
         parts = [
@@ -187,7 +200,19 @@ def narrowed(knowledge: Knowledge, proposition: Set, condition: Set | None) -> t
     return Knowledge(small, knowledge.rules), moved[0] or proposition, moved[1]
 
 
-def _cells(knowledge: Knowledge, proposition: Set, condition: Set | None, grid: int) -> Cells:
+def _tied(knowledge: Knowledge, proposition: Set, condition: Set | None) -> tuple[Regions, ...]:
+    """The variables that comparisons between numbers tie together."""
+    if knowledge.codec is not None:
+        return ()
+    parts = (*knowledge.rules, proposition, condition)
+    said = [part.at_least(1.0) if isinstance(part, Rule) else part for part in parts if part is not None]
+    graded = {name for part in parts if isinstance(part, Rule) and not isinstance(part, Clause) for name in part.inputs}
+    return tuple(tied(knowledge.world, [statement for statement in said if statement is not None], graded))
+
+
+def _cells(
+    knowledge: Knowledge, proposition: Set, condition: Set | None, grid: int, groups: Sequence[Regions]
+) -> Cells:
     if knowledge.codec is not None:
         listed = knowledge.latent if knowledge.codec.encoder is None else knowledge.world
         return cells(listed, {}, listed.names, grid)
@@ -201,19 +226,22 @@ def _cells(knowledge: Knowledge, proposition: Set, condition: Set | None, grid: 
         for name, numbers in found.items():
             cuts.setdefault(name, set()).update(numbers)
     whole = cells(world, cuts, smooth, grid)
+    for group in groups:
+        whole = whole.with_tied(tuple(world.column(name) for name in group.world.names), group.points)
     return _restricted(whole, world, condition) if isinstance(condition, Expression) else whole
 
 
 def _restricted(whole: Cells, world: World, condition: Expression) -> Cells:
     """Only the values that each part of the condition about a single variable allows."""
     centres, radii = list(whole.centres), list(whole.radii)
+    together = {column for columns, _ in whole.tied for column in columns}
     for part in conjuncts(condition):
         names = part.names()
-        if len(names) != 1:
+        if len(names) != 1 or world.column(next(iter(names))) in together:
             continue
         column = world.column(next(iter(names)))
         probe = torch.zeros(len(centres[column]), len(world), dtype=torch.float64)
         probe[:, column] = centres[column]
         allowed = part.holds(world, probe)
         centres[column], radii[column] = centres[column][allowed], radii[column][allowed]
-    return Cells(tuple(centres), tuple(radii))
+    return Cells(tuple(centres), tuple(radii), whole.tied)

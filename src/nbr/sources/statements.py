@@ -20,6 +20,7 @@ from nbr.inference.formula import Formula
 from nbr.inference.sat import Deciding, OutOfTime
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
+from nbr.language.linear import compares_numbers
 from nbr.points.cells import cells
 from nbr.rules import Clause, Rule
 from nbr.rules.knowledge import Knowledge
@@ -135,10 +136,16 @@ class Statements(Source):
         point = encoder.point({literal for literal in deciding.solver.get_model() if literal > 0})
         return Decision(point=dict(zip(self.knowledge.world.names, point.tolist(), strict=True)))
 
+    @cached_property
+    def _compares(self) -> bool:
+        """Whether numbers are compared with each other: then what is told apart hangs on the question."""
+        rules = self.knowledge.once("compares", lambda: compares_numbers(r.at_least(1.0) for r in self.knowledge.rules))
+        return rules or compares_numbers([self.question, *self.conditions])
+
     def encoded(self, level: float) -> tuple[Formula, Encoder]:
         """The same, with what turns a model back into a point."""
         rules, asked = self.knowledge.rules, [self.question, *self.conditions]
-        if all(isinstance(rule, Clause) for rule in rules):
+        if all(isinstance(rule, Clause) for rule in rules) and not self._compares:
             # Bits are told apart anyway; of other variables it matters what is asked.
             world = self.knowledge.world
             said = self.knowledge.once("atoms", lambda: {a for rule in rules for a in _statement(rule).atoms()})
@@ -158,9 +165,9 @@ class Statements(Source):
         rules, world = self.knowledge.rules, self.knowledge.world
         said = {position: rule.at_least(level) for position, rule in enumerate(rules)}
         statements = [self.question, *self.conditions, *(each for each in said.values() if each is not None)]
-        whole = {name for table in self.tables.values() for name in table.names}
-        whole |= {name for name, variable in world.variables.items() if isinstance(variable, Bit)}
-        encoder = Encoder(world, statements, whole)
+        tabulated = {name for table in self.tables.values() for name in table.names}
+        whole = tabulated | {name for name, variable in world.variables.items() if isinstance(variable, Bit)}
+        encoder = Encoder(world, statements, whole, tabulated)
         selectors = []
         for position in range(len(rules)):
             selector = encoder.fresh()

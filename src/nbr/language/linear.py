@@ -1,0 +1,130 @@
+"""Comparisons between numbers: a weighted sum of variables and of counts against a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from torch import Tensor
+
+from nbr.errors import NbrError, suggest
+from nbr.language.expressions import Atom, Count, Expression, Not, quoted, replaced
+from nbr.world import Choice, World
+
+NEAR = 1e-9  # of the numbers added up: what counts as equal, since sums are rounded
+TURNED = {"=": "=", "!=": "!=", ">=": "<=", "<=": ">=", ">": "<", "<": ">"}
+
+
+@dataclass(frozen=True)
+class Linear(Expression):
+    """`income >= 3*rent` as 1 income - 3 rent >= 0; a counted statement adds its weight where it holds.
+
+    >>> from nbr.language import parse
+    >>> print(parse("3*rent + 100 <= income"))
+    3*rent + 100<=income
+    """
+
+    weights: tuple[tuple[float, str], ...]
+    counted: tuple[tuple[float, Expression], ...]
+    operator: str
+    number: float
+    at: int = field(default=0, compare=False)
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return tuple(part for _, part in self.counted)
+
+    def names(self) -> frozenset[str]:
+        return super().names() | {name for _, name in self.weights}
+
+    def check(self, world: World) -> None:
+        super().check(world)
+        try:
+            for _, name in self.weights:
+                if name not in world.variables:
+                    raise NbrError(f"{name!r} is not a number and not a variable" + suggest(name, world.names))
+                if isinstance(world.variables[name], Choice):
+                    raise NbrError(f"{name!r} is a choice, and only numbers, bits and counts can be added and compared")
+        except NbrError as error:
+            raise NbrError(f"{error} (at character {self.at + 1})", at=self.at + 1) from None
+
+    def holds(self, world: World, points: Tensor) -> Tensor:
+        total, size = points.new_zeros(len(points)), points.new_full((len(points),), abs(self.number))
+        for weight, name in self.weights:
+            share = weight * points[:, world.column(name)]
+            total, size = total + share, size + share.abs()
+        for weight, part in self.counted:
+            share = weight * part.holds(world, points).to(points.dtype)
+            total, size = total + share, size + share.abs()
+        return compared(self.operator, total - self.number, NEAR * size)
+
+    def replaced(self, atom: Callable[[Atom], Expression]) -> Expression:
+        moved = [(weight, atom(Atom(name, at=self.at))) for weight, name in self.weights]
+        weights = tuple((weight, each.name) for weight, each in moved if isinstance(each, Atom))
+        return replace(
+            self, weights=weights, counted=tuple((weight, replaced(part, atom)) for weight, part in self.counted)
+        )
+
+    def __str__(self) -> str:
+        left: list[str] = []
+        right: list[str] = []
+        for weight, name in self.weights:
+            (left if weight > 0 else right).append(_times(abs(weight), quoted(name)))
+        for weight in dict.fromkeys(weight for weight, _ in self.counted):
+            same = ", ".join(str(part) for other, part in self.counted if other == weight)
+            (left if weight > 0 else right).append(_times(abs(weight), f"count({same})"))
+        if self.number:
+            (right if self.number > 0 else left).append(written(abs(self.number)))
+        return f"{' + '.join(left) or '0'}{self.operator}{' + '.join(right) or '0'}"
+
+
+def compared(operator: str, gap: Tensor, near: Tensor) -> Tensor:
+    """Whether a gap is as the operator asks; what is near 0 is equal."""
+    equal = gap.abs() <= near
+    match operator:
+        case "=":
+            return equal
+        case "!=":
+            return ~equal
+        case ">=" | ">":
+            return (gap > 0) | equal if operator == ">=" else (gap > 0) & ~equal
+    return (gap < 0) | equal if operator == "<=" else (gap < 0) & ~equal
+
+
+def linears(statement: Expression) -> Iterator[Linear]:
+    """The comparisons between numbers in a statement."""
+    if isinstance(statement, Linear):
+        yield statement
+    for part in statement.parts:
+        yield from linears(part)
+
+
+def compares_numbers(statements: Iterable[Expression | None]) -> bool:
+    """Whether some of the statements compare numbers with each other."""
+    return any(True for each in statements if each is not None for _ in linears(each))
+
+
+def normal(
+    weights: dict[str, float], counted: list[tuple[float, Expression]], operator: str, number: float, at: int
+) -> Expression:
+    """The simplest statement that says it: of one variable an atom, of whole counts alone a count."""
+    kept = {name: weight for name, weight in weights.items() if weight}
+    if not kept and counted and all(weight.is_integer() for weight, _ in counted):
+        parts: list[Expression] = []
+        for weight, part in counted:
+            parts += [part if weight > 0 else Not(part)] * int(abs(weight))
+            number -= min(weight, 0.0)
+        return Count(tuple(parts), operator, number)
+    if len(kept) == 1 and not counted:
+        ((name, weight),) = kept.items()
+        return Atom(name, operator if weight > 0 else TURNED[operator], (written(number / weight),), at)
+    ordered = tuple((weight, name) for name, weight in kept.items())
+    return Linear(ordered, tuple(counted), operator, number, at)
+
+
+def written(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
+
+
+def _times(weight: float, what: str) -> str:
+    return what if weight == 1 else f"{written(weight)}*{what}"

@@ -1,0 +1,126 @@
+"""What stands on either side of a comparison, before it is known what is compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lark import Token
+
+from nbr.errors import NbrError, suggest
+from nbr.language.expressions import Expression
+from nbr.language.linear import normal
+
+
+@dataclass(frozen=True)
+class Names:
+    """A name, or a range of them, each with where it starts."""
+
+    names: list[tuple[str, int]]
+    first: Token
+    range: bool
+
+
+@dataclass(frozen=True)
+class Called:
+    """A function such as count(..) of statements."""
+
+    function: Token
+    parts: tuple[Expression, ...]
+
+    @property
+    def at(self) -> int:
+        return self.function.start_pos or 0
+
+    def known(self, functions: Sequence[str]) -> str:
+        name = self.function.lower()
+        if name not in functions:
+            said = f"unknown function {str(self.function)!r} at character {self.at + 1}"
+            raise NbrError(said + suggest(name, functions), self.at + 1)
+        return name
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Weights of numbers (None), names and counts."""
+
+    terms: tuple[tuple[float, Names | Called | None], ...]
+    at: int
+
+
+Side = Token | Names | Called | Sum
+
+
+def start(side: Side) -> int:
+    """Where it starts in what the user wrote."""
+    if isinstance(side, Token):
+        return side.start_pos or 0
+    return side.names[0][1] if isinstance(side, Names) else side.at
+
+
+def _sum(side: Side) -> Sum:
+    at = start(side)
+    if isinstance(side, Token):
+        if side.type != "NUMBER" or not math.isfinite(float(side)):
+            raise NbrError(f"cannot read {str(side)!r} at character {at + 1}: no number and no name", at + 1)
+        return Sum(((float(side), None),), at)
+    if isinstance(side, Names) and side.range:
+        raise NbrError(f"a range cannot be added: write count(...), or the names, at character {at + 1}", at + 1)
+    if isinstance(side, Called) and side.function.lower() != "count":
+        raise NbrError(f"only count(...) can be added, at character {at + 1}", at + 1)
+    return side if isinstance(side, Sum) else Sum(((1.0, side),), at)
+
+
+def _scaled(side: Side, weight: float) -> Sum:
+    made = _sum(side)
+    return Sum(tuple((weight * each, what) for each, what in made.terms), made.at)
+
+
+def times(one: Side, other: Side) -> Sum:
+    """A product, one of whose factors is a number."""
+    for number, rest in ((one, other), (other, one)):
+        if isinstance(number, Token) and number.type == "NUMBER":
+            return _scaled(rest, _sum(number).terms[0][0])
+    at = start(other) + 1
+    raise NbrError(f"only a number can multiply, as in 3*rent, at character {at}", at)
+
+
+def over(one: Side, number: Token) -> Sum:
+    if not float(number):
+        at = start(number) + 1
+        raise NbrError(f"division by 0 at character {at}", at)
+    return _scaled(one, 1 / float(number))
+
+
+def added(first: Side, others: Sequence[Token | Side]) -> Sum:
+    """A sum; a number may bring its own sign."""
+    terms, sign = list(_sum(first).terms), ""
+    for each in others:
+        if isinstance(each, Token) and each.type == "SIGN":
+            sign = str(each)
+            continue
+        if not sign and not (isinstance(each, Token) and each[0] in "+-"):
+            at = start(each) + 1
+            raise NbrError(f"a sign is missing before {each} at character {at}", at)
+        terms += _scaled(each, -1.0 if sign == "-" else 1.0).terms
+        sign = ""
+    return Sum(tuple(terms), start(first))
+
+
+def difference(left: Side, operator: str, right: Side) -> Expression:
+    """What is left of a comparison when all that varies stands on the left, and the number on the right."""
+    weights: dict[str, float] = {}
+    counted: list[tuple[float, Expression]] = []
+    number = 0.0
+    for weight, what in (*_sum(left).terms, *_scaled(right, -1.0).terms):
+        if what is None:
+            number -= weight
+        elif isinstance(what, Names):
+            weights[what.names[0][0]] = weights.get(what.names[0][0], 0.0) + weight
+        else:
+            counted += [(weight, part) for part in what.parts]
+    at = start(left)
+    if not any(weights.values()) and not counted:
+        raise NbrError(f"the comparison at character {at + 1} says nothing of any variable", at + 1)
+    return normal(weights, counted, operator, number, at)

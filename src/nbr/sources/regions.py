@@ -1,0 +1,126 @@
+"""Variables that comparisons such as `income >= 3*rent` tie together: a point for each way that statements turn out.
+
+Statements about a single number cut it into pieces. A comparison between numbers cuts their space into regions, and
+asks for all of them at once: an SMT solver (z3) finds a point of each, until it proves that there are no more.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from nbr.language import Expression
+from nbr.language.expressions import Atom
+from nbr.language.linear import linears
+from nbr.points.cells import cells
+from nbr.world import Real, World
+
+SOLVER = "comparisons between numbers need z3-solver to be exact: pip install 'nbr[solve]'"
+MANY = "comparisons between numbers divide them into too many regions"
+MOST = 4096  # regions
+SECONDS = 3.0  # for finding them
+LISTED = 1 << 14  # combinations of values that are listed without a solver
+DRAWN = 1 << 13  # points that are tried where no solver is there
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Some variables, and a point of each region that was found: (regions, variables)."""
+
+    world: World  # of these variables alone
+    points: Tensor
+    complete: bool
+
+    def truth(self, statement: Expression) -> Tensor:
+        """Whether a statement about these variables holds in each region."""
+        return statement.holds(self.world, self.points)
+
+
+def available() -> bool:
+    """Whether the solver is installed."""
+    return importlib.util.find_spec("z3") is not None
+
+
+def tied(world: World, statements: Iterable[Expression], whole: Iterable[str] = ()) -> list[Regions]:
+    """The variables that comparisons tie together, each group with its regions; `whole` names need every label."""
+    listed = list(statements)
+    groups: list[set[str]] = []
+    for each in {each for statement in listed for each in linears(statement)}:
+        names = set(each.names())
+        joined = [group for group in groups if group & names]
+        groups = [group for group in groups if not group & names] + [names.union(*joined)]
+    found = []
+    for group in groups:
+        small = World({name: world.variables[name] for name in world.names if name in group})
+        told = {part for statement in listed for part in _within(statement, group)}
+        for name, variable in small.variables.items():
+            if name in set(whole) and not isinstance(variable, Real):
+                told.update(Atom(name, "=", (variable.show(code),)) for code in range(variable.size))
+        found.append(_regions(small, tuple(sorted(told, key=str))))
+    return found
+
+
+def _within(statement: Expression, names: set[str]) -> Iterator[Expression]:
+    """The largest parts of a statement that speak of some variables alone: more need not be told apart."""
+    if statement.names() and statement.names() <= names:
+        yield statement
+    elif statement.names() & names:
+        for part in statement.parts:
+            yield from _within(part, names)
+
+
+def why_not(groups: Iterable[Regions]) -> str | None:
+    """Why regions were not all found, in words for a user."""
+    if all(group.complete for group in groups):
+        return None
+    return MANY if available() else SOLVER
+
+
+@lru_cache(maxsize=256)
+def _regions(world: World, statements: tuple[Expression, ...]) -> Regions:
+    cuts: dict[str, set[float]] = {}
+    for statement in statements:
+        for name, numbers in statement.cuts(world).items():
+            cuts.setdefault(name, set()).update(numbers)
+    steps = {name for name, v in world.variables.items() if isinstance(v, Real) and v.step}
+    listed = cells(world, cuts, steps, LISTED)
+    if not any(isinstance(v, Real) and not v.step for v in world.variables.values()) and listed.count <= LISTED:
+        points = torch.cat([chunk for chunk, _ in listed.chunks()])
+        return Regions(world, _distinct(world, statements, points), not listed.boxes)
+    if available():
+        return _solved(world, statements)
+    listed = cells(world, cuts, world.names, 16)
+    points, _ = next(listed.scattered(1 << 20 // DRAWN, torch.Generator().manual_seed(0)))
+    return Regions(world, _distinct(world, statements, world.snap(points)), False)
+
+
+def _distinct(world: World, statements: Sequence[Expression], points: Tensor) -> Tensor:
+    """One point for each way that the statements turn out."""
+    truth = torch.stack([statement.holds(world, points) for statement in statements], dim=1)
+    _, back = torch.unique(truth, dim=0, return_inverse=True)
+    first = torch.full((int(back.max()) + 1,), len(points)).scatter_reduce(0, back, torch.arange(len(points)), "amin")
+    return points[first]
+
+
+def _solved(world: World, statements: tuple[Expression, ...]) -> Regions:
+    """Ask for a point that differs from all that are known in some statement, until there is none."""
+    from nbr.sources.smt import Asked
+
+    asked, until = Asked(world, statements), time.monotonic() + SECONDS
+    points: list[list[float]] = []
+    right, found = True, asked.another(SECONDS)
+    while not isinstance(found, bool) and len(points) < MOST:
+        point, truth = found
+        made = torch.tensor([point], dtype=torch.float64)
+        if [bool(each.holds(world, made)[0]) for each in statements] == truth:
+            points.append(point)
+        else:  # thinner than numbers can tell
+            right = False
+        found = asked.another(until - time.monotonic())
+    return Regions(world, torch.tensor(points, dtype=torch.float64).view(-1, len(world)), right and found is False)
