@@ -65,18 +65,24 @@ def apart(truth: Path, found: Path) -> dict[str, float]:
 def main(train: Path, valid: Path, folder: Path, count: int, steps: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     truth, rows, found = folder / "truth.nbr", folder / "rows.parquet", folder / "found.nbr"
+    held = folder / "held.parquet"
     told: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if not truth.exists():
         run("fit", train, "--valid", valid, "--rules", RULES, "-o", truth, "--json")
     if not rows.exists():
         told["sample"] = run("sample", truth, "-n", count, "--seed", 1, "-o", rows)
         told["rows"], told["file_megabytes"] = count, rows.stat().st_size / 2**20
+    if not held.exists():
+        run("sample", truth, "-n", count // 20, "--seed", 2, "-o", held)
     told["score"] = run("score", truth, rows, "--json")
     told["score"]["rows_per_second"] = count / told["score"]["seconds"]
-    if not found.exists():
-        told["fit"] = run("fit", rows, "--rules", RULES, "--steps", steps, "--seed", 1, "-o", found, "--json")
-    told["found"] = apart(truth, found)
-    told["score_of_found"] = run("score", found, rows, "--json")["told"]
+    if steps and not found.exists():
+        told["fit"] = run(
+            "fit", rows, "--valid", held, "--rules", RULES, "--steps", steps, "--seed", 1, "-o", found, "--json"
+        )
+    if found.exists():
+        told["found"] = apart(truth, found)
+        told["score_of_found"] = run("score", found, rows, "--json")["told"]
     RESULTS.write_text(json.dumps(told, indent=1) + "\n")
     print(json.dumps(told, indent=1))
 
@@ -87,6 +93,6 @@ if __name__ == "__main__":
     parser.add_argument("valid", type=Path)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=20_000_000)
-    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--steps", type=int, default=1500, help="of training; 0 leaves it out")
     given = parser.parse_args()
     main(given.train, given.valid, given.folder, given.rows, given.steps)

@@ -8,6 +8,7 @@ nothing depends on how many there are, up to rounding.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -93,7 +94,10 @@ def here() -> Process:
     if not distributed.is_initialized():
         if not distributed.is_torchelastic_launched():
             return ALONE
-        distributed.init_process_group("gloo")  # the tensors that go between are on the CPU
+        store, rank, size = next(distributed.rendezvous("env://"))
+        again = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")  # the store still has addresses of an earlier start
+        store = distributed.PrefixStore(f"nbr/{again}", store)
+        distributed.init_process_group("gloo", store=store, rank=rank, world_size=size)  # tensors are on the CPU
     return Process(distributed.get_rank(), distributed.get_world_size())
 
 
