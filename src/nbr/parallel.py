@@ -83,7 +83,8 @@ def _away(function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: in
     done = deaths = 0
     while done < len(chunks):
         work = (joblib.delayed(_alone)(function, chunk) for chunk in chunks[done:])
-        results = joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(work)
+        # Arrays are sent as they are: those that joblib maps to memory cannot be written to, which torch warns of.
+        results = joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1, max_nbytes=None)(work)
         try:
             for result in results:
                 done, deaths = done + 1, 0

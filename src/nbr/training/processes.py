@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, distributed
+from torch.distributed.rendezvous import rendezvous
 
 from nbr.errors import NbrError
 
@@ -94,9 +95,9 @@ def here() -> Process:
     if not distributed.is_initialized():
         if not distributed.is_torchelastic_launched():
             return ALONE
-        store, rank, size = next(distributed.rendezvous("env://"))
+        store, rank, size = next(rendezvous("env://"))
         again = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")  # the store still has addresses of an earlier start
-        store = distributed.PrefixStore(f"nbr/{again}", store)
+        store = distributed.PrefixStore(f"nbr/{again}", store)  # type: ignore[attr-defined]
         distributed.init_process_group("gloo", store=store, rank=rank, world_size=size)  # tensors are on the CPU
     return Process(distributed.get_rank(), distributed.get_world_size())
 
