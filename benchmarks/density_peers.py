@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 import torch
@@ -77,11 +78,11 @@ def _chow_liu(train: Bits, valid: Bits, test: Bits) -> tuple[np.ndarray, str]:
     return scores, f"pgmpy {version('pgmpy')}"
 
 
-def _hidden_chow_liu(train: Bits, valid: Bits, test: Bits) -> tuple[np.ndarray, str]:
+def hidden_chow_liu(train: Bits, valid: Bits) -> tuple[Any, str]:
     """A hidden variable of 16 values behind each bit, trained by Adam until the validation part gains no more."""
     from spflow.zoo.hclt import learn_hclt_binary
 
-    rows, held, asked = (torch.tensor(part, dtype=torch.float32) for part in (train, valid, test))
+    rows, held = (torch.tensor(part, dtype=torch.float32) for part in (train, valid))
     with torch.random.fork_rng():
         torch.manual_seed(0)
         # init="random" of SPFlow 1.1.0 gives every hidden variable a single value: no better than independent bits.
@@ -102,9 +103,13 @@ def _hidden_chow_liu(train: Bits, valid: Bits, test: Bits) -> tuple[np.ndarray, 
             elif epoch - best_epoch >= PATIENCE:
                 break
     model.load_state_dict(weights)
+    return model, f"spflow {version('spflow')}, {HIDDEN} hidden values, {best_epoch} epochs chosen on valid {best:.3f}"
+
+
+def _hidden_chow_liu(train: Bits, valid: Bits, test: Bits) -> tuple[np.ndarray, str]:
+    model, how = hidden_chow_liu(train, valid)
     with torch.no_grad():
-        scores = model.log_likelihood(asked).double().flatten().numpy()
-    return scores, f"spflow {version('spflow')}, {HIDDEN} hidden values, {best_epoch} epochs chosen on valid {best:.3f}"
+        return model.log_likelihood(torch.tensor(test, dtype=torch.float32)).double().flatten().numpy(), how
 
 
 PEERS: list[tuple[str, str, Peer]] = [

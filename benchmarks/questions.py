@@ -3,21 +3,31 @@
     python benchmarks/questions.py DATA/nltcs [MODEL.nbr ...]
 
 A folder has train.csv, valid.csv and test.csv, bits without a header. Beside models stand a Chow-Liu tree, the prior
-that `fit` starts from where points cannot be listed, both learned from train.csv, and counting in train.csv.
+that `fit` starts from where points cannot be listed, a hidden Chow-Liu tree of SPFlow where that is installed, all
+learned from train.csv, and counting in train.csv. Where there are at most 16 columns, what models say is also held
+against a sum over all points of what they score, and what they say by draws alone against that and its stated error.
+Writes docs/results/questions-NAME.json.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import itertools
+import json
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
+import torch
 
+import density_peers
 import nbr
 from nbr import World, priors, tables
 
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
 QUESTIONS, LEAST = 500, 50  # and test rows that meet a condition
 
 Conditions = list[tuple[int, int]]
@@ -59,24 +69,66 @@ def asking(model: nbr.Reasoner) -> Callable[[int, Conditions], float]:
     return answer
 
 
+def hidden(train: np.ndarray, valid: np.ndarray) -> Callable[[int, Conditions], float]:
+    """P(question and conditions) / P(conditions) of SPFlow's circuit, whose holes are summed over."""
+    model, _ = density_peers.hidden_chow_liu(train, valid)
+
+    def answer(question: int, conditions: Conditions) -> float:
+        row = torch.full((2, train.shape[1]), torch.nan)
+        for at, value in conditions:
+            row[:, at] = value
+        row[0, question] = 1
+        with torch.no_grad():
+            both, alone = model.log_likelihood(row).flatten().double().tolist()
+        return float(np.exp(both - alone))
+
+    return answer
+
+
+def exact(model: nbr.Reasoner, questions: list[tuple[int, Conditions]]) -> dict[str, float]:
+    """How far `probability` is from a sum over all points, as it is and by draws alone, and whether its error holds."""
+    points = np.array(list(itertools.product((0, 1), repeat=len(model.world))))
+    mass = model.log_prob(points.astype(float)).exp().numpy()
+    names, gaps, drawn, inside = model.world.names, [], [], []
+    for question, given in questions:
+        met = _met(points, given)
+        wanted = float(mass[met & (points[:, question] == 1)].sum() / mass[met].sum())
+        words = f"{names[question]}=1", ", ".join(f"{names[at]}={value}" for at, value in given)
+        gaps.append(abs(model.probability(*words).value - wanted))
+        with patch("nbr.density.probability.listed", return_value=None):
+            found = model.probability(*words)
+        drawn.append(abs(found.value - wanted))
+        inside.append(drawn[-1] <= found.error + 1e-9)
+    return {"off_at_most": max(gaps), "by_draws_off_at_most": max(drawn), "within_stated_95%": float(np.mean(inside))}
+
+
 def run(folder: Path, models: list[Path]) -> None:
     train, valid, test = (np.loadtxt(folder / f"{n}.csv", delimiter=",", dtype=int) for n in ("train", "valid", "test"))
     world = World.bits(train.shape[1])
     rows, held = (tables.read(part.astype(float), world) for part in (train, valid))
     ways = {"counting in train": counting(train), "one tree": asking(nbr.Reasoner(world, prior=priors.trees(rows, 1)))}
     ways["trees"] = asking(nbr.Reasoner(world, prior=priors.trees(rows, valid=held)))
+    if importlib.util.find_spec("spflow"):
+        ways["hidden tree (SPFlow)"] = hidden(train, valid)
     for path in models:
         loaded = nbr.load(path)
         assert isinstance(loaded, nbr.Reasoner)
         ways[path.name] = asking(loaded)
     questions = asked(test)
     truth = np.array([test[_met(test, given), question].mean() for question, given in questions])
+    told: dict[str, object] = {"questions": QUESTIONS}
     for name, answer in ways.items():
         start = time.perf_counter()
         found = np.array([answer(question, given) for question, given in questions])
         off, seconds = np.abs(found - truth), time.perf_counter() - start
         error = off.std() / len(off) ** 0.5
         print(f"{folder.name}, {name}: off by {off.mean():.4f} ± {error:.4f} on average, {seconds:.1f} s", flush=True)
+        told[name] = {"off_by": float(off.mean()), "error": float(error), "seconds": seconds}
+    if len(world) <= 16:
+        for path in models:
+            told[f"{path.name}, exactly"] = found = exact(nbr.load(path), questions)
+            print(f"{folder.name}, {path.name}: {found}", flush=True)
+    RESULTS.joinpath(f"questions-{folder.name}.json").write_text(json.dumps(told, indent=1) + "\n")
 
 
 if __name__ == "__main__":
