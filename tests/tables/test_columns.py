@@ -24,6 +24,8 @@ COLUMNS = {  # cells, the kind or None if left out, words of the note
     "per cent": (["12%", "7.5%", "100%"], Real(7.5, 100), "per cent signs left out"),
     "thousands": (["1,234", "12,000", "7"], Real(7, 12000, step=1), "commas between thousands left out"),
     "counts": (["0", "3", "2", "7", "1"], Real(0, 7, step=1), "whole numbers, from 0 to 7"),
+    "rounded": ([str(25 * i) for i in range(40, 70)], Real(1000, 1725, step=25), "whole numbers in steps of 25, from 1000"),
+    "few even counts": (["2", "4", "8", "4"], Real(2, 8, step=1), "whole numbers, from 2"),
     "codes": (["101", "205", "330"] * 3, Choice("101", "205", "330"), "3 whole numbers, as codes"),
     "two codes": (["1", "2", "2"], Choice("1", "2"), "as codes"),
     "area code": (["1", "5", "3", "4"], Choice("1", "3", "4", "5"), "as codes"),

@@ -5,6 +5,7 @@ Each inference is told in a line, and each can be said otherwise: `columns={"age
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from nbr.tables import texts
 from nbr.world import Bit, Choice, Real, Variable
 
 FEW = 12  # whole numbers far apart, often repeated, that take no more values than this are codes
+MANY = 20  # different whole numbers that are multiples of another by no chance
 MOST_LABELS = 1000
 SURE = 30  # rows from which a column that never repeats is taken for names or numbers of rows
 KEY = re.compile(r"(^|[\W_])(id|key|index|uuid|nr|no|number|rownames?|unnamed|column)([\W_]|\d|$)", re.IGNORECASE)
@@ -119,7 +121,9 @@ def _number(name: str, numbers: dict[str, float], cells: Counter[str], rows: int
         return Kind(Choice(*words), f"{len(words)} whole numbers, as codes without order")
     marks = ["per cent signs left out"] if any(cell.endswith("%") for cell in numbers) else []
     marks += ["commas between thousands left out"] if any("," in cell for cell in numbers) else []
-    return _real(values, "", ", ".join(["whole numbers"] * whole + marks), float(whole))
+    step = math.gcd(*map(int, values)) if whole and len(values) >= MANY else 1
+    kind = [f"whole numbers in steps of {step}" if step > 1 else "whole numbers"] * whole
+    return _real(values, "", ", ".join(kind + marks), float(whole * step))
 
 
 def _real(numbers: Iterable[float], unit: str, note: str, step: float = 0.0) -> Kind:
