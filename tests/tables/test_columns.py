@@ -24,7 +24,11 @@ COLUMNS = {  # cells, the kind or None if left out, words of the note
     "per cent": (["12%", "7.5%", "100%"], Real(7.5, 100), "per cent signs left out"),
     "thousands": (["1,234", "12,000", "7"], Real(7, 12000, step=1), "commas between thousands left out"),
     "counts": (["0", "3", "2", "7", "1"], Real(0, 7, step=1), "whole numbers, from 0 to 7"),
-    "rounded": ([str(25 * i) for i in range(40, 70)], Real(1000, 1725, step=25), "whole numbers in steps of 25, from 1000"),
+    "rounded": (
+        [str(25 * i) for i in range(40, 70)],
+        Real(1000, 1725, step=25),
+        "whole numbers in steps of 25, from 1000",
+    ),
     "few even counts": (["2", "4", "8", "4"], Real(2, 8, step=1), "whole numbers, from 2"),
     "codes": (["101", "205", "330"] * 3, Choice("101", "205", "330"), "3 whole numbers, as codes"),
     "two codes": (["1", "2", "2"], Choice("1", "2"), "as codes"),
@@ -102,6 +106,15 @@ def test_decimal_commas_and_other_alphabets(tmp_path) -> None:
     table = tables.read(path)
     assert table.world == nbr.World({"a": Real(1.5, 2.25), "größe": Choice("groß", "klein")})
     assert "not UTF-8: read as Windows-1252" in table.notes
+
+
+def test_thousands_where_other_columns_have_points(tmp_path) -> None:
+    """12,345 beside 70.5 is no twelve and a bit, though semicolons separate columns."""
+    path = tmp_path / "t.csv"
+    path.write_text("income;weight\n12,345;70.5\n9,000;81.25\n900;64.0\n")
+    assert tables.read(path).codes[:, 0].tolist() == [12345, 9000, 900]
+    path.write_text("income;weight\n12,345;70,5\n9,000;81,25\n900;64\n")
+    assert tables.read(path).codes[:, 0].tolist() == [12.345, 9, 900]
 
 
 def test_rows_are_counted_as_an_editor_does(tmp_path) -> None:

@@ -18,6 +18,7 @@ from nbr.tables import texts
 if TYPE_CHECKING:
     import pandas as pd
 
+COMMA, POINT = re.compile(r"[-+]?\d*,\d+\Z"), re.compile(r"[-+]?\d+\.\d+\Z")
 SEPARATORS = (",", ";", "\t", "|")
 TOLD = 5  # problems that one error lists
 
@@ -146,19 +147,22 @@ def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
     problems([where + wrong[0], *wrong[1:]] if wrong else [])
     columns = [np.array([line[at] for _, line in body], dtype=object) for at in range(len(names))]
     if sep == ";":
-        columns = [_decimal(column) for column in columns]
+        points = any(POINT.match(cell) for column in columns for cell in column)
+        columns = [_decimal(column, points) for column in columns]
     numbers = np.array([number for number, _ in body], dtype=np.int64)
     return Grid(where, names, tuple(columns), numbers, (*notes, *said))
 
 
-def _decimal(column: np.ndarray) -> np.ndarray:
-    """Where columns are separated by semicolons, 1,5 is one and a half; unless points stand there too."""
-    comma = re.compile(r"[-+]?\d*,\d+\Z")
+def _decimal(column: np.ndarray, points: bool) -> np.ndarray:
+    """Where columns are separated by semicolons, 1,5 is one and a half; unless points stand there too.
+
+    Where points stand in other columns, commas between three digits each are between thousands.
+    """
     cells = column.tolist()
-    some = [cell for cell in cells if comma.match(cell)]
-    if not some or any("." in cell for cell in cells):
+    some = [cell for cell in cells if COMMA.match(cell)]
+    if not some or any("." in cell for cell in cells) or (points and all(map(texts.GROUPED.match, some))):
         return column
-    return np.array([cell.replace(",", ".") if comma.match(cell) else cell for cell in cells], dtype=object)
+    return np.array([cell.replace(",", ".") if COMMA.match(cell) else cell for cell in cells], dtype=object)
 
 
 def named(names: list[str], where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -69,10 +69,14 @@ def moments(cells: Iterable[str], day_first: bool = False) -> tuple[dict[str, fl
     cells = list(cells)
     months = [match.groups()[:2] for cell in cells if (match := dates.SLASHED.match(cell.strip()))]
     month_first = bool(months) and all(int(first) <= 12 for first, _ in months) and not day_first
-    read = {cell: dates.read(cell, month_first) for cell in cells}
-    found = {cell: each for cell, each in read.items() if each is not None}
+    found = {}
+    for cell in cells:
+        each = dates.read(cell, month_first)
+        if each is None:  # most columns are no dates: the first cell says so
+            return None
+        found[cell] = each
     units = {unit for _, unit in found.values()}
-    if len(found) < len(cells) or not units:
+    if not units:
         return None
     if units == {"date", "time"}:
         return {cell: value * 86400 if unit == "date" else value for cell, (value, unit) in found.items()}, "time"
