@@ -53,7 +53,7 @@ def telling(bits: int, rules: int, seed: int, **shape: float) -> tuple[nbr.Reaso
             continue
         inside = any(0.05 <= value <= 0.95 for value in (answer.belief, answer.plausibility))
         if inside and 0.1 <= answer.conflict <= 0.95 and answer.ignorance < 1:
-            return model, question, given
+            return nbr.Reasoner(model.world, model.rules), question, given  # nothing is known of it from before
     raise SystemExit(f"no telling question among {DRAWS} of {bits} bits")
 
 

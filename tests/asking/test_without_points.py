@@ -263,3 +263,9 @@ def test_probed_rows_count() -> None:
     assert answer.bounds.plausibility[0] > 0.5
     assert answer.bounds.belief[1] < 1.0
     assert np.isfinite(answer.bounds.conflict).all()
+
+
+def test_drawn_worlds_answer_about_a_variable_that_no_rule_reads() -> None:
+    model = nbr.Reasoner(nbr.World.bits(3), [nbr.Clause("x1", 0.5)])
+    answer = model.ask("x0", "x2", engine="drawn", budget=1.0)
+    assert (answer.belief, answer.plausibility) == (0.0, 1.0)

@@ -17,12 +17,13 @@ from itertools import pairwise
 
 import torch
 
-from nbr.inference import ganak
+from nbr.inference import cores, ganak, sat
 from nbr.inference.completion import completed
 from nbr.inference.elimination import GROWTH, avoiding, eliminated
 from nbr.inference.formula import UNIONS, Clause, Formula
 from nbr.inference.problem import Estimate, Interval, Limits
 
+FEW = 0.1  # of the time, for finding all minimal sets of rules that allow no point
 LEAST = 0.05  # seconds that a count may always take
 GROWING = 0.3  # of the time, for doing without variables at the price of more clauses
 FIRST = 0.4  # of the rest, for counting without that
@@ -103,6 +104,12 @@ def _narrow(low: Sequence[float], high: Sequence[float], tolerance: float) -> bo
 
 def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Shares, bool]:
     """P(some point of a union) for each, and whether there was time for all."""
+    if sat.available():
+        unions = ("yes", "no", *(("all",) if whole is None else ()))
+        few = cores.probabilities(formula, unions, _share(deadline, FEW))
+        if few is not None:
+            values = (few[0], few[1], few[2] if whole is None else whole)
+            return tuple((value, value) for value in values), True
     # What all unions share is done once.
     left = eliminated(formula.clauses, {*formula.selectors, abs(formula.question)}, deadline)
     if left is None:

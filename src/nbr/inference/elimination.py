@@ -140,6 +140,11 @@ def avoiding(cores: Iterable[Clause], chance: Mapping[int, float]) -> float | No
     return _Avoiding(chance).probability(sets)
 
 
+def without_any(cores: Iterable[Literals], chance: Mapping[int, float]) -> float | None:
+    """The probability that no core is wholly there; None if that takes many steps."""
+    return _Avoiding(chance).probability(_minimal(cores))
+
+
 class _Avoiding:
     def __init__(self, chance: Mapping[int, float]) -> None:
         self.chance = chance

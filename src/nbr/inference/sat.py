@@ -71,7 +71,9 @@ class Deciding:
 
     def model(self) -> Flags:
         """The variables that are true at the point just found, the first for number 1."""
-        found: Flags = np.array(self.solver.get_model(), dtype=np.int64) > 0
+        found: Flags = np.zeros(self.formula.variables, dtype=bool)  # those in no clause may be anything
+        said = np.array(self.solver.get_model(), dtype=np.int64) > 0
+        found[: len(said)] = said[: len(found)]
         return found
 
     def core(self) -> list[int]:

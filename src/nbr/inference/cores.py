@@ -1,0 +1,61 @@
+"""All minimal sets of rules that allow no point, where they are few: then worlds are counted without a counter.
+
+A set that allows none is shrunk to a minimal one by a SAT solver; every other one lacks some rule of it, so the set
+without each of its rules in turn is looked at next.
+"""
+
+from __future__ import annotations
+
+from nbr.inference.elimination import without_any
+from nbr.inference.formula import Formula
+from nbr.inference.sat import Deciding, OutOfTime
+
+SETS = 64  # looked at, before it is left to others
+
+Cores = list[frozenset[int]]
+
+
+def probabilities(formula: Formula, unions: tuple[str, ...], deadline: float) -> list[float] | None:
+    """The probability of the worlds that allow a point, for each union; None if sets are many or time is up."""
+    chance = {rule: belief for rule, belief in enumerate(formula.beliefs.tolist()) if 0 < belief < 1}
+    certain = frozenset(rule for rule, belief in enumerate(formula.beliefs.tolist()) if belief == 1)
+    deciding, values = Deciding(formula), []
+    try:
+        for union in unions:
+            found = _cores(deciding, frozenset(chance), certain, union, deadline)
+            value = None if found is None else without_any(found, chance)
+            if value is None:
+                return None
+            values.append(value)
+    except OutOfTime:
+        return None
+    finally:
+        deciding.close()
+    return values
+
+
+def _cores(
+    deciding: Deciding, rules: frozenset[int], certain: frozenset[int], union: str, deadline: float
+) -> Cores | None:
+    found: Cores = []
+    allowed: Cores = []
+    seen: set[frozenset[int]] = set()
+    waiting = [rules]
+    while waiting:
+        some = waiting.pop()
+        if some in seen or any(some <= other for other in allowed):
+            continue
+        if len(seen) >= SETS:
+            return None
+        seen.add(some)
+        core = next((core for core in found if core <= some), None)
+        if core is None:
+            if deciding.grows({*some, *certain}, union, deadline):
+                allowed.append(some)
+                continue
+            core = deciding.shrunk(union, deadline) - certain
+            if not core:
+                return [core]
+            found.append(core)
+        waiting += [some - {rule} for rule in sorted(core)]
+    return found
