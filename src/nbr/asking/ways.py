@@ -6,7 +6,7 @@ import copy
 import math
 from dataclasses import replace
 
-from nbr.asking import by_points, by_statements
+from nbr.asking import by_levels, by_points, by_statements
 from nbr.asking.components import Component, is_crisp
 from nbr.asking.outcome import Outcome, of_formula
 from nbr.errors import NbrError
@@ -30,6 +30,11 @@ Memo = dict[object, Outcome]  # what was found out about parts that other questi
 
 def answered(part: Component, engine: str, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome:
     """By the engine or source that is named; "auto" picks, and says why."""
+    if isinstance(part.proposition, Rule) and _by_levels(part, engine, grid):
+        levels = by_levels.levels(part) or []
+        return by_levels.mean(
+            levels, limits, lambda said, share: answered(replace(part, proposition=said), engine, grid, share, memo)
+        )
     if engine in WITHOUT_POINTS:
         return _without_points(_folded(part), engine, limits)
     if engine in SOURCES:
@@ -41,6 +46,14 @@ def answered(part: Component, engine: str, grid: int | None, limits: Limits, mem
     found, untold = _from_points(part, engine, grid, limits), _untold(part)
     notes = (*found.notes, *([] if untold is None else [untold]))
     return replace(found, why=found.why or _why_points(part, found, engine), notes=notes)
+
+
+def _by_levels(part: Component, engine: str, grid: int | None) -> bool:
+    """Whether a fuzzy question is better asked level by level than of listed points."""
+    if engine not in ("auto", *WITHOUT_POINTS) or grid is not None or not by_levels.levels(part):
+        return False
+    few = engine == "auto" and len(part.knowledge.rules) <= FEW_RULES
+    return not few or Listing.of(*part.question).seconds >= QUICK
 
 
 def _untold(part: Component) -> str | None:

@@ -1,0 +1,90 @@
+"""Fuzzy questions where all else is crisp, as crisp questions one after the other.
+
+Equation (6) scales every world to a highest grade of 1. A world of crisp rules has that or no point at all, so that
+plausibility is the mean, over levels t from 0 to 1, of that of the points whose grade is at least t; so is belief.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from nbr.asking.components import Component, is_crisp
+from nbr.asking.outcome import Outcome
+from nbr.inference import Limits
+from nbr.inference.problem import Interval
+from nbr.language import Expression
+from nbr.language.expressions import And, Atom, Constant, Not, Or
+from nbr.points.cells import cells
+from nbr.rules import Rule
+from nbr.sources.statements import Table
+from nbr.world import World
+
+LEVELS = 32
+ROWS = 256  # combinations of values that a question may be spelled out by
+
+Level = tuple[float, Expression]
+
+
+def levels(part: Component) -> list[Level] | None:
+    """Levels of grade, ascending, with the statement that the question reaches it; None if that cannot be said."""
+    asked, crisp = part.proposition, all(map(is_crisp, part.knowledge.rules))
+    if not isinstance(asked, Rule) or not crisp or isinstance(part.condition, Rule) or part.knowledge.codec is not None:
+        return None
+    known = asked.levels()
+    if known is not None:
+        said = [(level, asked.at_least(level)) for level in sorted(known) if level > 0]
+        found = [(level, statement) for level, statement in said if statement is not None]
+        return found if len(found) == len(said) <= LEVELS else None
+    if not Table.fits(asked):
+        return None
+    table = Table(asked)
+    grades = [float(grade) for grade in table.grades.unique() if grade > 0]
+    if len(table.grades) > ROWS or len(grades) > LEVELS:
+        return None
+    return [(grade, _spelled(table, asked.world, grade)) for grade in grades]
+
+
+def _spelled(table: Table, world: World, level: float) -> Expression:
+    """The combinations of values whose grade reaches a level, or what is not one of the others, if these are fewer."""
+    small = World({name: world.variables[name] for name in table.names})
+    reached, rows = table.grades >= level, []
+    fewer = 2 * int(reached.sum()) <= len(reached)
+    place = 0
+    for points, _ in cells(small, {}, (), 1).chunks():
+        for point in points.tolist():
+            if bool(reached[place]) == fewer:
+                values = [
+                    (name, small.variables[name].show(code)) for name, code in zip(small.names, point, strict=True)
+                ]
+                rows.append(And(tuple(Atom(name, "=", (value,)) for name, value in values)))
+            place += 1
+    some: Expression = Or(tuple(rows)) if rows else Constant(False)
+    return some if fewer else Not(some)
+
+
+def mean(found: Sequence[Level], limits: Limits, answer: Callable[[Expression, Limits], Outcome]) -> Outcome:
+    """The answer from those at ascending levels, each in its part of the time; above the last nothing is plausible."""
+    before, plausible, doubted = 0.0, (0.0, 0.0), (1.0, 1.0)
+    last: Outcome | None = None
+    notes: tuple[str, ...] = ()
+    kinds = set()
+    for done, (level, statement) in enumerate(found):
+        each, share = answer(statement, limits.share(1 / (len(found) - done))), level - before
+        plausible = _plus(plausible, share, each.plausibility)
+        doubted = _plus(doubted, share, (each.doubt[0] - 1, each.doubt[1] - 1))
+        before, last, notes = level, each, (*notes, *each.notes)
+        kinds.add(each.kind)
+    assert last is not None
+    return Outcome(
+        plausibility=plausible,
+        doubt=doubted,
+        whole=last.whole,
+        kind="proved" if kinds == {"proved"} else "95%",
+        engine=last.engine,
+        notes=tuple(dict.fromkeys(notes)),
+        why="the question is fuzzy and the rules are not, so each level of its grade is asked for itself",
+    )
+
+
+def _plus(sums: Interval, share: float, more: Interval) -> Interval:
+    return sums[0] + share * more[0], sums[1] + share * more[1]
