@@ -6,6 +6,7 @@ torch takes seconds. `test_parallel.py` has real ones.
 
 import csv
 import json
+import math
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +14,11 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+import torch
 
 import nbr
 from command import run
-from nbr import parallel
+from nbr import parallel, tables
 from nbr.app import asked, attack, classifying
 from nbr.classify import estimator
 from nbr.robustness import protocol
@@ -103,6 +105,23 @@ def test_trainings(tmp_path: Path, sent: list[int]) -> None:
         found.append((tmp_path / f"{jobs}.nbr").read_bytes())
     assert found[0] == found[1]
     assert len(sent) >= 4
+
+
+def test_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: list[int]) -> None:
+    monkeypatch.setattr("nbr.tables.large.ROWS", 50)
+    tables.frame(TABLE.world, TABLE.codes).to_parquet(tmp_path / "rows.parquet", row_group_size=90)
+    found = [tables.learnable(tmp_path / "rows.parquet", jobs=jobs) for jobs in (None, 2)]
+    assert found[0].world == found[1].world
+    assert torch.equal(found[0].codes, found[1].codes)
+    assert found[0].counts is not None
+    assert found[1].counts is not None
+    assert torch.equal(found[0].counts, found[1].counts)
+    assert len(sent) == 10  # five row groups, to find the world and to count
+    model = tmp_path / "m.toml"
+    model.write_text('variables = { a = "bit", b = ["u", "v", "w"], c = "bit", n = ["0", "1", "2", "3"] }')
+    told = [run("score", model, tmp_path / "rows.parquet", "--jobs", jobs, "--json").stdout for jobs in ("1", "2")]
+    assert told[0] == told[1]
+    assert json.loads(told[0])["mean_log_likelihood"] == pytest.approx(-math.log(48))
 
 
 def test_attacks(

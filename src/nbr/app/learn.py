@@ -37,14 +37,16 @@ class Reading:
     na: list[str]
     sep: str | None
 
-    def read(self, paths: list[Path], world: World | None, seed: int) -> tables.Table:
+    def read(self, paths: list[Path], world: World | None, seed: int, jobs: int | None) -> tables.Table:
         kinds = {}
         for words in self.columns:
             name, sign, kind = words.rpartition("=")
             if not (name and sign and kind):
                 raise NbrError(f"--column {words!r} is not of the form name=kind, such as age=real:0:120")
             kinds[name] = kind
-        return tables.learnable(list(paths), world, columns=kinds, drop=self.drop, na=self.na, sep=self.sep, seed=seed)
+        return tables.learnable(
+            list(paths), world, columns=kinds, drop=self.drop, na=self.na, sep=self.sep, seed=seed, jobs=jobs
+        )
 
     def again(self, path: Path, like: tables.Table, seed: int) -> tables.Table:
         """Another table of the same columns."""
@@ -69,7 +71,7 @@ def fit(
         raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
     written = None if rules_from is None else load_reasoner(rules_from)
     with hold(output) if here().first else nullcontext():
-        data = reading.read(paths, None if written is None else written.world, seed)
+        data = reading.read(paths, None if written is None else written.world, seed, jobs)
         chosen_by = None if valid is None else reading.again(valid, data, seed)
         return _fit(data, output, chosen_by, rules, prior, steps, seed, written, page, jobs)
 

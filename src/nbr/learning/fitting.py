@@ -110,7 +110,8 @@ def fit_report(
     Without a table to choose by, the chosen model is trained again on all rows, if rows that no choice was made by show
     that this does no harm: see `nbr.learning.again`.
     """
-    data = tables.learnable(table, world if rules_from is None else rules_from.world, seed=seed)
+    jobs = n_jobs if here().size == 1 else None  # processes that train together have each its core already
+    data = tables.learnable(table, world if rules_from is None else rules_from.world, seed=seed, jobs=jobs)
     if rules == "clauses" or rules_from is not None:
         if rules not in ("auto", "clauses"):
             raise NbrError(
@@ -122,7 +123,6 @@ def fit_report(
     most = None if steps is None else _positive(steps)
     sizes = GROWTH if rules == "auto" else (_positive(rules),)
     folder = None if checkpoint is None else Path(checkpoint)
-    jobs = n_jobs if here().size == 1 else None  # processes that train together have each its core already
     mine = folder if here().first else None  # of several processes the first looks after it
     rows = _split(data, valid, seed)
     reads = _inputs(data, inputs)
