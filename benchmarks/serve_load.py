@@ -67,7 +67,7 @@ async def load(port: int, pid: int, rate: float, seconds: float) -> dict[str, An
         free.put_nowait(await asyncio.open_connection("127.0.0.1", port))
     took: list[float] = []
     wrong: list[str] = []
-    start, memory = time.perf_counter(), [resident(pid)]
+    start, memory, spent = time.perf_counter(), [resident(pid)], computing(pid)
 
     async def one(due: float) -> None:
         line = await free.get()
@@ -101,6 +101,7 @@ async def load(port: int, pid: int, rate: float, seconds: float) -> dict[str, An
         "99% ms": round(parts[989], 2),
         "99.9% ms": round(parts[998], 2),
         "largest ms": round(max(took), 2),
+        "server's computing, ms a question": round(1000 * (computing(pid) - spent) / len(waiting), 2),
         "seconds": round(time.perf_counter() - start, 2),
         "memory MB": {"start": memory[0], "after a sixth": tail[0], "end": tail[-1], "largest": max(memory)},
     }
@@ -126,6 +127,12 @@ async def ask(line: Any, body: dict[str, str]) -> tuple[int, bytes]:
 def resident(pid: int) -> float:
     pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
     return round(pages * os.sysconf("SC_PAGE_SIZE") / 1e6, 1)
+
+
+def computing(pid: int) -> float:
+    """Seconds of processor time that the server has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def hostile(port: int) -> None:

@@ -7,11 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
 TAKEN = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "examples/car.md", "examples/two_tables.md"]
 COPIED = ["examples/garden.toml", "examples/majority.toml", "examples/car.toml", "examples/two_tables.py"]
+OUTSIDE = re.compile(r"""<(?:script|link|img|iframe|video|source)\b[^>]*\b(?:src|href)=["'](?:https?:)?//[^"']*""")
 LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
 
 
@@ -35,3 +37,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         return found[1] + posixpath.relpath(there, posixpath.dirname(here) or ".")
 
     return LINK.sub(moved, markdown)
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """A reader's browser asks nobody but the place that the site comes from."""
+    if found := OUTSIDE.search(output):
+        raise PluginError(f"{page.file.src_uri}: something is fetched from elsewhere: {found[0]}")
+    return output

@@ -52,3 +52,14 @@ def test_two_hundred_variables_stay_usable(browser: Any) -> None:
         page.get_by_label("Find a variable").fill("b19")
         page.locator("[role=status]", has_text="1 of 200 variables").wait_for()
         found.close()
+
+
+def test_names_alike_are_grouped_and_the_rest_is_together(browser: Any) -> None:
+    world = nbr.World({**{f"bad[part {i}]": nbr.Bit() for i in range(20)}, **{name: nbr.Bit() for name in "pqrstuvw"}})
+    with served(nbr.Reasoner(world)) as address:
+        found = Seen(browser, address)
+        page = found.open()
+        assert page.locator(".group").all_text_contents() == ["bad (20)", "others (8)"]
+        page.get_by_label("Find a variable").fill("bad")
+        page.locator(".group", has_text="others").wait_for(state="hidden")
+        found.close()

@@ -4,7 +4,8 @@ import { askAll } from "./asking.js";
 import { bar, debounced, interval, make } from "./common.js";
 
 const LABELS = 8; // of a choice that are shown at first
-const MANY = 24; // variables from which on they are grouped
+const MANY = 24; // variables from which on those with names alike are grouped
+const FEW = 3; // that make a group
 
 export class Variables {
   constructor(model, state, changed, asked) {
@@ -41,8 +42,15 @@ export class Variables {
   }
 
   arrange() {
-    const groups = Map.groupBy ? Map.groupBy(this.rows, (row) => head(row.variable.name)) : new Map([["", this.rows]]);
-    const grouped = this.rows.length >= MANY && groups.size > 1 && groups.size < this.rows.length / 2;
+    const alike = new Map();
+    for (const row of this.rows) {
+      const name = head(row.variable.name);
+      alike.set(name, [...(alike.get(name) ?? []), row]);
+    }
+    const groups = [...alike].filter(([, rows]) => rows.length >= FEW);
+    const others = [...alike.values()].filter((rows) => rows.length < FEW).flat();
+    if (others.length) groups.push(["others", others]);
+    const grouped = this.rows.length >= MANY && groups.length > 1;
     this.groups = [];
     for (const [name, rows] of grouped ? groups : [["", this.rows]]) {
       const title = grouped ? make("li", { class: "group" }, make("h3", {}, `${name} (${rows.length})`)) : null;
