@@ -67,7 +67,7 @@ async def load(port: int, pid: int, rate: float, seconds: float) -> dict[str, An
         free.put_nowait(await asyncio.open_connection("127.0.0.1", port))
     took: list[float] = []
     wrong: list[str] = []
-    start, memory, spent = time.perf_counter(), [resident(pid)], computing(pid)
+    start, memory, spent, before = time.perf_counter(), [resident(pid)], computing(pid), busy()
 
     async def one(due: float) -> None:
         line = await free.get()
@@ -81,7 +81,7 @@ async def load(port: int, pid: int, rate: float, seconds: float) -> dict[str, An
             line = await asyncio.open_connection("127.0.0.1", port)
         free.put_nowait(line)
 
-    waiting = []
+    waiting, mine = [], computing(os.getpid())
     for number in range(int(rate * seconds)):
         due = start + number / rate
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
@@ -101,7 +101,11 @@ async def load(port: int, pid: int, rate: float, seconds: float) -> dict[str, An
         "99% ms": round(parts[989], 2),
         "99.9% ms": round(parts[998], 2),
         "largest ms": round(max(took), 2),
+        "client's and server's share of a core": round(
+            (computing(pid) - spent + computing(os.getpid()) - mine) / (time.perf_counter() - start), 2
+        ),
         "server's computing, ms a question": round(1000 * (computing(pid) - spent) / len(waiting), 2),
+        "cores busy, on average": round((busy() - before) / (time.perf_counter() - start), 2),
         "seconds": round(time.perf_counter() - start, 2),
         "memory MB": {"start": memory[0], "after a sixth": tail[0], "end": tail[-1], "largest": max(memory)},
     }
@@ -133,6 +137,14 @@ def computing(pid: int) -> float:
     """Seconds of processor time that the server has used."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def busy() -> float:
+    """Seconds that all cores together have worked, for whomever."""
+    user, nice, system, _, _, irq, softirq = map(
+        int, Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=8)[1:8]
+    )
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 def hostile(port: int) -> None:
