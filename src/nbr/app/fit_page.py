@@ -138,7 +138,7 @@ def _dependence(table: Table, drawn: torch.Tensor) -> str:
     with drawing(9.6, 4.6) as figure:
         for number, (title, codes) in enumerate((("data", table.codes), ("a sample of the model", drawn))):
             axes = figure.add_subplot(1, 2, number + 1)
-            shares = dependence(table.world, table.codes, codes)[: len(names), : len(names)]
+            shares = dependence(table.world, table.codes, codes, len(names))
             picture = axes.imshow(shares, vmin=0, vmax=1, cmap="Blues")
             axes.set_title(title)
             axes.grid(False)
@@ -148,10 +148,10 @@ def _dependence(table: Table, drawn: torch.Tensor) -> str:
         return svg(figure)
 
 
-def dependence(world: World, seen: torch.Tensor, codes: torch.Tensor) -> np.ndarray:
+def dependence(world: World, seen: torch.Tensor, codes: torch.Tensor, most: int | None = None) -> np.ndarray:
     """Mutual information of every two columns over the smaller of their entropies; numbers in eight quantiles."""
     classes = []
-    for at, name in enumerate(world.names):
+    for at, name in enumerate(world.names[:most]):
         edges, _ = _bins(world, name, seen[:, at])
         values = codes[:, at].numpy()
         place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
