@@ -292,6 +292,17 @@ def test_trees_by_name_where_the_world_could_be_listed() -> None:
     assert report.prior.endswith("of columns, as asked for")
 
 
+def test_a_prior_left_alone_is_learned_from_all_rows_and_measured_by_its_twin() -> None:
+    noise = np.random.default_rng(0).normal(size=(300, 3))
+    report = fitting.fit_report(noise, rules=1, steps=50)
+    assert (report.kept, report.rows, report.reasoner.rules) == (fitting.ALONE, 300, ())
+    parts = split(tables.read(noise), 0)
+    chosen = priors.trees(parts.train, valid=parts.valid)
+    twin = priors.relearned(chosen, parts.trainable)
+    assert report.held_out is not None
+    assert report.held_out.log_likelihood == pytest.approx(float(twin.log_prob(parts.test.codes).mean()), abs=1e-4)
+
+
 def test_twenty_rows_leave_the_prior_alone() -> None:
     """Five columns of noise: what seven rows happen to gain is chance, and standard errors of seven rows say little."""
     noise = np.random.default_rng(0).normal(size=(20, 5))

@@ -113,6 +113,17 @@ def test_what_auto_chooses() -> None:
     assert large.log_prob(codes).mean() > 12 * math.log(0.5) - 0.5
 
 
+def test_trees_learned_anew_are_as_many_and_as_good_as_from_the_start() -> None:
+    """From a part to all rows: near what all rows give at once, and better than the part."""
+    every, part, fresh = Table(WORLD, rows(2000)), Table(WORLD, rows(2000)[:100]), rows(4000, seed=9)
+    few = priors.trees(part, 2)
+    found = priors.relearned(few, every)
+    assert len(found.trees) == 2
+    scores = [float(each.log_prob(fresh).mean()) for each in (few, found, priors.trees(every, 2))]
+    assert scores[1] > scores[0] + 0.01
+    assert scores[1] == pytest.approx(scores[2], abs=0.01)
+
+
 def test_the_number_of_trees_is_chosen_on_held_out_rows() -> None:
     """Two kinds of rows, columns independent in each: two trees are enough, one is not."""
     generator = torch.Generator().manual_seed(0)

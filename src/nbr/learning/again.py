@@ -3,20 +3,25 @@
 The number of rules and of steps was chosen on rows that training did not see; then every row should count. Whether
 that does harm cannot be seen on rows that were trained on, so a twin goes first: the same training without a tenth of
 the rows that no choice was made by. It has to explain them about as well as the chosen model does, and the model of
-all rows has to explain them, which it has seen, no worse than its twin. The figure reported is then the twin's: what
-the same training does on rows that it has not seen. If anything is lost, the chosen model or the twin is delivered.
+all rows has to explain them, which it has seen, no worse than its twin. A prior of trees is learned anew with each. The
+figure reported is then the twin's: what the same training does on rows that it has not seen. If anything is lost, the
+chosen model or the twin is delivered.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
 
 from nbr.learning.maker import Maker, Trained, gain, gains
 from nbr.learning.splitting import Split
+from nbr.priors import Trees
+from nbr.tables import Table
 
+ALONE = "the prior alone: rules added no more than chance on held-out rows"
 LOOKS = 10  # the last training goes on for at least so many looks at held-out rows: beliefs have to settle
 GIVEN_UP = 0.25  # of what rules gain over the prior; more than this, and more than chance, is harm
 
@@ -35,12 +40,11 @@ def train_again(maker: Maker, rows: Split, count: int, chosen: Trained) -> End:
     """The chosen number of rules, trained on every row, if that does no harm."""
     steps = max(chosen.steps, min(chosen.settings.steps, LOOKS * chosen.settings.every))
     if rows.test is None:
-        final = maker.train("all rows", {"train": rows.every}, count, steps)
+        final = maker.relearned(rows.every).train("all rows", {"train": rows.every}, count, steps)
         if gains(final, chosen, "train"):
             return End(chosen, chosen, "valid", "chosen by held-out rows; training on all rows broke down")
         return End(final, final, None, "trained again on all rows, too few to check it on others")
-    later = [("more rows", rows.trainable), ("all rows", rows.every)]
-    trained = maker.train_each([(name, {"train": part, "test": rows.test}, count, steps) for name, part in later])
+    trained = _trained(maker, rows, rows.test, count, steps)
     twin = next(trained)
     if _harmed(chosen, twin):
         return End(chosen, chosen, "test", "chosen by held-out rows; training on more rows did worse on others")
@@ -48,6 +52,30 @@ def train_again(maker: Maker, rows: Split, count: int, chosen: Trained) -> End:
     if gains(final, twin, "test"):
         return End(twin, twin, "test", "trained again on most rows; training on all of them broke down")
     return End(final, twin, "test", "trained again on all rows")
+
+
+def _trained(maker: Maker, rows: Split, test: Table, count: int, steps: int) -> Iterator[Trained]:
+    """On all rows but those to measure by, then on all; a prior of trees is learned anew from as many."""
+    later = [("more rows", rows.trainable), ("all rows", rows.every)]
+    stages = [(name, {"train": part, "test": test}, count, steps) for name, part in later]
+    if not isinstance(maker.prior, Trees):
+        yield from maker.train_each(stages)
+        return
+    for stage, (_, part) in zip(stages, later, strict=True):
+        yield maker.relearned(part).train(*stage)
+
+
+def leave_alone(maker: Maker, rows: Split, chosen: Trained) -> End:
+    """The prior without rules; trees are learned from every row, if a twin shows that this does no harm."""
+    alone = prior_alone(chosen)
+    if rows.test is None or not isinstance(maker.prior, Trees):
+        return End(alone, alone, "valid" if rows.test is None else "test", ALONE)
+    twin, final = (
+        maker.relearned(part).alone({"train": part, "test": rows.test}, chosen.settings)
+        for part in (rows.trainable, rows.every)
+    )
+    lost, error = gain(twin, alone, "test")
+    return End(alone, alone, "test", ALONE) if lost > error else End(final, twin, "test", ALONE)
 
 
 def _harmed(chosen: Trained, twin: Trained) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from nbr import tables
 from nbr.errors import NbrError, named_settings
-from nbr.learning.again import End, prior_alone, train_again
+from nbr.learning.again import ALONE, End, leave_alone, prior_alone, train_again
 from nbr.learning.fitted import Fitted, HeldOut
 from nbr.learning.maker import Maker, Trained, gains
 from nbr.learning.prior_by_name import PriorLike, choose
@@ -30,7 +30,6 @@ from nbr.world import World
 
 GROWTH = (1, 4, 16, 48)  # rules for each set of columns
 CHOSEN = "chosen by the table for validation"
-ALONE = "the prior alone: rules added no more than chance on held-out rows"
 
 
 @named_settings
@@ -133,8 +132,7 @@ def fit_report(
             mine.mkdir(parents=True, exist_ok=True)
         count, chosen = _grow(maker, rows, sizes)
         if not gains(prior_alone(chosen), chosen, "valid"):
-            alone = prior_alone(chosen)
-            end = End(alone, alone, "valid" if rows.test is None else "test", ALONE)
+            end = leave_alone(maker, rows, chosen)
         elif valid is not None:
             end = End(chosen, chosen, "valid", CHOSEN)
         else:
@@ -143,7 +141,7 @@ def fit_report(
             shutil.rmtree(mine, ignore_errors=True)
     best = end.delivered
     learned = [] if end.words == ALONE else best.bank.export()
-    reasoner = Reasoner(data.world, learned, prior=maker.prior, views=data.views(), view_rows=data.view_rows())
+    reasoner = Reasoner(data.world, learned, prior=best.prior, views=data.views(), view_rows=data.view_rows())
     train = best.objective.mean(best.bank, "train")
     return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, _measured(end), end.words, why)
 

@@ -14,7 +14,7 @@ from nbr.learning.least_committed import least_committed
 from nbr.learning.objectives import Listed, Objective, objective
 from nbr.learning.training import DRAWN, EXACT, BankTraining, Settings
 from nbr.parallel import mapped
-from nbr.priors import Prior
+from nbr.priors import Prior, Trees, relearned
 from nbr.tables import Table
 from nbr.training import Checkpoint, Watcher, fingerprint, generator, here, silent
 
@@ -34,6 +34,7 @@ class Trained:
     settings: Settings
     steps: int  # after which its weights were best
     sizes: dict[str, int]
+    prior: Prior
 
     @property
     def rows(self) -> int:
@@ -86,7 +87,21 @@ class Maker:
         )
         if isinstance(goal, Listed):
             bank = least_committed(bank, goal, settings)
-        return Trained(bank, goal, settings, best, {name: table.rows for name, table in parts.items()})
+        return Trained(bank, goal, settings, best, {name: table.rows for name, table in parts.items()}, self.prior)
+
+    def alone(self, parts: dict[str, Table], settings: Settings) -> Trained:
+        """The prior with a bank of which nothing is believed."""
+        parts = {name: parts[name] for name in ("test", "valid", "train") if name in parts}
+        bank = Bank(self.prior.world, self.inputs, 1, 1, self.seed)
+        torch.nn.init.constant_(bank.doubt, -torch.inf)
+        sizes = {name: table.rows for name, table in parts.items()}
+        return Trained(bank, objective(bank, self.prior, parts, self.seed, here()), settings, 0, sizes, self.prior)
+
+    def relearned(self, table: Table) -> Maker:
+        """With a prior of trees learned from other rows; other priors stay as they are."""
+        if not isinstance(self.prior, Trees):
+            return self
+        return replace(self, prior=relearned(self.prior, table.one_by_one(self.seed)))
 
     def fingerprint(self, stage: str, parts: dict[str, Table], rules: int, settings: Settings) -> str:
         """Of all that decides the weights, so that a checkpoint is not mistaken for another's."""
@@ -109,10 +124,9 @@ def _rows(table: Table) -> object:
 
 def gain(before: Trained, after: Trained, part: str) -> tuple[float, float]:
     """What a row of a part gains on average, and the standard error of that."""
-    objective = after.objective
     with torch.no_grad():
-        each = objective.log_prob(after.bank, part) - objective.log_prob(before.bank, part)
-    weights = objective.weights[part]
+        each = after.objective.log_prob(after.bank, part) - before.objective.log_prob(before.bank, part)
+    weights = after.objective.weights[part]
     mean = float(weights @ each)
     return mean, float((weights @ (each - mean) ** 2).sqrt()) / after.sizes[part] ** 0.5
 

@@ -4,7 +4,7 @@ from nbr.priors.base import Prior
 from nbr.priors.columns import Allowed
 from nbr.priors.drawn import Drawn
 from nbr.priors.empirical import Empirical
-from nbr.priors.growing import auto, trees
+from nbr.priors.growing import auto, relearned, trees
 from nbr.priors.independent import Independent, marginals, uniform
 from nbr.priors.mixture import Trees
 
@@ -17,6 +17,7 @@ __all__ = [
     "Trees",
     "auto",
     "marginals",
+    "relearned",
     "trees",
     "uniform",
 ]

@@ -87,6 +87,13 @@ class Learner:
             SHARP * near / spread + torch.rand(near.shape, generator=generator, dtype=torch.float64), dim=1
         )
 
+    def shares(self, model: Trees, codes: Tensor) -> Tensor:
+        """Shares of each row as another mixture has them, whose columns may be cut elsewhere: (rows, components)."""
+        mine = torch.unique(locate(self.columns, codes)[0], dim=0, return_inverse=True)[1]
+        each = torch.softmax(model.weigh(locate(model.columns, codes)[0]), dim=1)
+        total = torch.zeros(len(self.rows.states), each.shape[1], dtype=torch.float64).index_add(0, mine, each)
+        return total / self.rows.weights[:, None]
+
     def improve(self, model: Trees) -> tuple[Trees, float]:
         """One round: a better mixture, and the mean log-likelihood of the one before."""
         scores = model.weigh(self.rows.states)

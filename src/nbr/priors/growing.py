@@ -24,6 +24,7 @@ COMPONENTS = (1, 2, 4, 8, 16, 32, 64)
 FEW = 3  # of these amounts of trees say how fine numbers are cut
 ROUNDS = 80  # of expectation and maximisation
 GAIN = 1e-4  # nats a row; a round that gains less counts as none
+LEAST = 1.0  # nats that all held-out rows together have to gain by more trees
 PATIENCE = 5  # rounds without gain on held-out rows, and then no more
 LAST = 3  # rounds on all rows, held-out ones too
 HELD_OUT = 0.1
@@ -60,6 +61,14 @@ def trees(
     return best if valid is not None else _more(Learner(table, best.columns), best, LAST)
 
 
+def relearned(model: Trees, table: Table) -> Trees:
+    """A mixture learned from other rows, such as all there are: as many trees, and numbers cut as finely."""
+    most = max((column.size for column in model.columns if column.numbers is not None), default=0)
+    states = next((each for each in STATES if each + 1 >= most), STATES[-1])
+    learner = Learner(table, columns(table, states))
+    return _more(learner, learner.fitted(learner.shares(model, table.codes)), LAST)
+
+
 def auto(table: Table, valid: Table | None = None, seed: int = 0) -> tuple[Prior, str]:
     """The prior that a table gets when nobody names one, and a sentence that says why.
 
@@ -93,10 +102,10 @@ def _chosen(learners: Sequence[Learner], held: Table, amounts: Sequence[int], se
 
 def _grown(learner: Learner, held: Rows, tried: Sequence[Chosen], amounts: Sequence[int], seed: int) -> Chosen:
     """More trees while held-out rows gain; two sizes without gain end it."""
-    best, late = None, 0
+    best, late, need = None, 0, max(GAIN, LEAST / float(held.weights.sum()))
     for found in chain(tried, (_stopped(learner, held, amount, seed) for amount in amounts)):
-        late = 0 if best is None or found.score > best.score + GAIN else late + 1
-        best = found if best is None or found.score > best.score + GAIN else best
+        better = best is None or found.score > best.score + need
+        late, best = (0, found) if better else (late + 1, best)
         if late == 2:
             break
     assert best is not None
