@@ -6,7 +6,7 @@ without each of its rules in turn is looked at next.
 
 from __future__ import annotations
 
-from nbr.inference.elimination import without_any
+from nbr.inference.avoiding import without_any
 from nbr.inference.formula import Formula
 from nbr.inference.sat import Deciding, OutOfTime
 

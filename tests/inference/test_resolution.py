@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from nbr.inference.elimination import GROWTH, avoiding, eliminated
+from nbr.inference.avoiding import avoiding
+from nbr.inference.resolution import GROWTH, eliminated
 
 Clauses = list[tuple[int, ...]]
 
