@@ -35,3 +35,23 @@ def test_a_picture_is_chosen(browser: Any, digits: str) -> None:
     page.get_by_label("Choose a picture").set_input_files(EXAMPLES / "garden.toml")
     page.get_by_role("alert").filter(has_text="not a picture that can be read").wait_for()
     found.close()
+
+
+def test_a_picture_is_chosen_by_keyboard(browser: Any, digits: str) -> None:
+    """Nobody draws by keyboard; a picture can be chosen and cleared."""
+    found = Seen(browser, digits)
+    page = found.open()
+    reached = []
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent"))
+    assert {"Clear", "Choose a picture"} <= set(reached)
+    page.get_by_label("Choose a picture").focus()
+    with page.expect_file_chooser() as asked:
+        page.keyboard.press("Space")
+    asked.value.set_files(EXAMPLES / "four.png")
+    page.locator("#label", has_text="4").wait_for()
+    page.get_by_role("button", name="Clear").focus()
+    page.keyboard.press("Enter")
+    page.locator("#label").wait_for(state="hidden")
+    found.close()
