@@ -102,14 +102,23 @@ def test_without_the_solver_bounds_hold_and_a_line_names_it(monkeypatch: pytest.
     )
     right = model.ask("a", "t>=0")
     monkeypatch.setattr(regions, "available", lambda: False)
-    regions._regions.cache_clear()
+    monkeypatch.setattr(regions, "_KNOWN", {})
     found = model.ask("a", "t>=0")
-    regions._regions.cache_clear()
     assert not found.exact
     assert found.notes == (regions.SOLVER,)
     for name in ("belief", "plausibility", "conflict"):
         low, high = getattr(found.bounds, name)
         assert low - 1e-9 <= getattr(right, name) <= high + 1e-9
+
+
+def test_what_was_not_found_in_time_is_looked_for_when_there_is_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regions, "_KNOWN", {})
+    statements = [parse(text) for text in STATEMENTS[:7]]
+    (short,) = regions.tied(WORLD, statements, seconds=0.0)
+    (same,) = regions.tied(WORLD, statements)
+    assert not short.complete
+    assert same is short
+    assert regions.tied(WORLD, statements, seconds=3.0)[0].complete
 
 
 @pytest.mark.parametrize(

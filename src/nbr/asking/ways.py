@@ -43,7 +43,8 @@ def answered(part: Component, engine: str, grid: int | None, limits: Limits, mem
         found = _auto(_folded(part), grid, limits, memo) or _from_boxes(part, grid, limits)
         if found is not None:
             return found
-    found, untold = _from_points(part, engine, grid, limits), _untold(part)
+    untold = _untold(part, limits)
+    found = _from_points(part, engine, grid, limits)
     notes = (*found.notes, *([] if untold is None else [untold]))
     return replace(found, why=found.why or _why_points(part, found, engine), notes=notes)
 
@@ -56,9 +57,11 @@ def _by_levels(part: Component, engine: str, grid: int | None) -> bool:
     return not few or Listing.of(*part.question).seconds >= QUICK
 
 
-def _untold(part: Component) -> str | None:
+def _untold(part: Component, limits: Limits) -> str | None:
     """Why comparisons between numbers do not tell all that there is, in words for a user; None if they do."""
-    return None if part.knowledge.codec is not None else why_not(Listing.of(*part.question).tied)
+    if part.knowledge.codec is not None:
+        return None
+    return why_not(Listing.of(*part.question, seconds=LISTED * limits.left).tied)
 
 
 def _folded(part: Component) -> Component:
@@ -73,7 +76,7 @@ def _folded(part: Component) -> Component:
 def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome | None:
     """Statements where listing points would take long or leave too many rules for an exact answer; else None."""
     knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    if not isinstance(proposition, Expression) or Statements.unfit(knowledge, condition) or _untold(part):
+    if not isinstance(proposition, Expression) or Statements.unfit(knowledge, condition) or _untold(part, limits):
         return None
     few, listed = len(knowledge.rules) <= FEW_RULES, math.inf
     why = f"{len(knowledge.rules)} rules are too many for listed points"
@@ -164,7 +167,7 @@ def _from_points(part: Component, engine: str, grid: int | None, limits: Limits)
 def _without_points(part: Component, engine: str, limits: Limits) -> Outcome:
     """By the engine that the user named, or an error that says why not."""
     knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    reason = Statements.unfit(knowledge, condition) or _untold(part)
+    reason = Statements.unfit(knowledge, condition) or _untold(part, limits)
     if not isinstance(proposition, Expression):
         reason = "the question is fuzzy"
     available, needs = (

@@ -42,9 +42,17 @@ class Listing(Source):
     tied: tuple[Regions, ...] = ()
 
     @classmethod
-    def of(cls, knowledge: Knowledge, proposition: Set, condition: Set | None, grid: int = COARSE) -> Listing:
+    def of(
+        cls,
+        knowledge: Knowledge,
+        proposition: Set,
+        condition: Set | None,
+        grid: int = COARSE,
+        seconds: float | None = None,
+    ) -> Listing:
+        """`seconds` are for regions that comparisons between numbers make, where they are not known yet."""
         knowledge, proposition, condition = narrowed(knowledge, proposition, condition)
-        tied = _tied(knowledge, proposition, condition)
+        tied = _tied(knowledge, proposition, condition, seconds)
         return cls(knowledge, proposition, condition, _cells(knowledge, proposition, condition, grid, tied), tied)
 
     @property
@@ -200,14 +208,14 @@ def narrowed(knowledge: Knowledge, proposition: Set, condition: Set | None) -> t
     return Knowledge(small, knowledge.rules), moved[0] or proposition, moved[1]
 
 
-def _tied(knowledge: Knowledge, proposition: Set, condition: Set | None) -> tuple[Regions, ...]:
+def _tied(knowledge: Knowledge, proposition: Set, condition: Set | None, seconds: float | None) -> tuple[Regions, ...]:
     """The variables that comparisons between numbers tie together."""
     if knowledge.codec is not None:
         return ()
     parts = (*knowledge.rules, proposition, condition)
     said = [part.at_least(1.0) if isinstance(part, Rule) else part for part in parts if part is not None]
     graded = {name for part in parts if isinstance(part, Rule) and not isinstance(part, Clause) for name in part.inputs}
-    return tuple(tied(knowledge.world, [statement for statement in said if statement is not None], graded))
+    return tuple(tied(knowledge.world, [statement for statement in said if statement is not None], graded, seconds))
 
 
 def _cells(

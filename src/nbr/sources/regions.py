@@ -10,7 +10,6 @@ import importlib.util
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -24,9 +23,13 @@ from nbr.world import Real, World
 SOLVER = "comparisons between numbers need z3-solver to be exact: pip install 'nbr[solve]'"
 MANY = "comparisons between numbers divide them into too many regions"
 MOST = 4096  # regions
-SECONDS = 3.0  # for finding them
+SECONDS = 3.0  # for finding them, at most
+KEPT = 256  # groups whose regions are known
 LISTED = 1 << 14  # combinations of values that are listed without a solver
 DRAWN = 1 << 13  # points that are tried where no solver is there
+
+
+_KNOWN: dict[tuple[World, tuple[Expression, ...]], tuple[float, Regions]] = {}  # with the seconds that it was given
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,13 @@ def available() -> bool:
     return importlib.util.find_spec("z3") is not None
 
 
-def tied(world: World, statements: Iterable[Expression], whole: Iterable[str] = ()) -> list[Regions]:
-    """The variables that comparisons tie together, each group with its regions; `whole` names need every label."""
+def tied(
+    world: World, statements: Iterable[Expression], whole: Iterable[str] = (), seconds: float | None = None
+) -> list[Regions]:
+    """The variables that comparisons tie together, each group with its regions; `whole` names need every label.
+
+    What was found before is not looked for again, unless it was not all and there are more seconds now.
+    """
     listed = list(statements)
     groups: list[set[str]] = []
     for each in {each for statement in listed for each in linears(statement)}:
@@ -62,8 +70,21 @@ def tied(world: World, statements: Iterable[Expression], whole: Iterable[str] = 
         for name, variable in small.variables.items():
             if name in set(whole) and not isinstance(variable, Real):
                 told.update(Atom(name, "=", (variable.show(code),)) for code in range(variable.size))
-        found.append(_regions(small, tuple(sorted(told, key=str))))
+        found.append(_known(small, tuple(sorted(told, key=str)), seconds))
     return found
+
+
+def _known(world: World, statements: tuple[Expression, ...], seconds: float | None) -> Regions:
+    key = world, statements
+    if key in _KNOWN:
+        tried, regions = _KNOWN[key]
+        if regions.complete or seconds is None or seconds <= 2 * tried:
+            return regions
+    if len(_KNOWN) >= KEPT:
+        _KNOWN.clear()
+    allowed = SECONDS if seconds is None else min(seconds, SECONDS)
+    _KNOWN[key] = allowed, _regions(world, statements, allowed)
+    return _KNOWN[key][1]
 
 
 def _within(statement: Expression, names: set[str]) -> Iterator[Expression]:
@@ -82,8 +103,7 @@ def why_not(groups: Iterable[Regions]) -> str | None:
     return MANY if available() else SOLVER
 
 
-@lru_cache(maxsize=256)
-def _regions(world: World, statements: tuple[Expression, ...]) -> Regions:
+def _regions(world: World, statements: tuple[Expression, ...], seconds: float) -> Regions:
     cuts: dict[str, set[float]] = {}
     for statement in statements:
         for name, numbers in statement.cuts(world).items():
@@ -94,7 +114,7 @@ def _regions(world: World, statements: tuple[Expression, ...]) -> Regions:
         points = torch.cat([chunk for chunk, _ in listed.chunks()])
         return Regions(world, _distinct(world, statements, points), not listed.boxes)
     if available():
-        return _solved(world, statements)
+        return _solved(world, statements, seconds)
     listed = cells(world, cuts, world.names, 16)
     points, _ = next(listed.scattered(1 << 20 // DRAWN, torch.Generator().manual_seed(0)))
     return Regions(world, _distinct(world, statements, world.snap(points)), False)
@@ -108,13 +128,13 @@ def _distinct(world: World, statements: Sequence[Expression], points: Tensor) ->
     return points[first]
 
 
-def _solved(world: World, statements: tuple[Expression, ...]) -> Regions:
+def _solved(world: World, statements: tuple[Expression, ...], seconds: float) -> Regions:
     """Ask for a point that differs from all that are known in some statement, until there is none."""
     from nbr.sources.smt import Asked
 
-    asked, until = Asked(world, statements), time.monotonic() + SECONDS
+    asked, until = Asked(world, statements), time.monotonic() + seconds
     points: list[list[float]] = []
-    right, found = True, asked.another(SECONDS)
+    right, found = True, asked.another(seconds)
     while not isinstance(found, bool) and len(points) < MOST:
         point, truth = found
         made = torch.tensor([point], dtype=torch.float64)
