@@ -3,6 +3,7 @@
 Every model scores the probability of the recorded cell: its value plus or minus half the smallest step of its column.
 Beside `fit` stand independent columns, a Gaussian mixture (labels independent of it; 1 to 8 normal curves by BIC) and
 one Chow-Liu tree. Tables are those of scikit-learn, and of statsmodels and palmerpenguins where these are installed.
+Writes docs/results/mixed-tables.json.
 
     python benchmarks/mixed_tables.py [--samples] [NAME ...]
 """
@@ -10,11 +11,13 @@ one Chow-Liu tree. Tables are those of scikit-learn, and of statsmodels and palm
 from __future__ import annotations
 
 import importlib
+import json
 import math
 import sys
 import time
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,6 +32,7 @@ from nbr.tables import Table
 from nbr.world import Real
 
 STATSMODELS = ("fair", "anes96", "modechoice", "spector", "star98", "randhie", "heart", "longley")
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
 MOST_ROWS = 5000
 NORMALS = range(1, 9)
 PLACES = 32  # within a cell
@@ -151,6 +155,10 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")  # normal curves that do not converge
     wanted = [word for word in sys.argv[1:] if word != "--samples"]
     ask = samples if "--samples" in sys.argv else run
+    found = []
     for name, frame in frames():
         if not wanted or name in wanted:
-            print(", ".join(f"{key} {value}" for key, value in ask(name, frame).items()), flush=True)
+            found.append(ask(name, frame))
+            print(", ".join(f"{key} {value}" for key, value in found[-1].items()), flush=True)
+    kind = "mixed-tables-samples" if ask is samples else "mixed-tables"
+    RESULTS.joinpath(f"{kind}.json").write_text(json.dumps(found, indent=1) + "\n")
