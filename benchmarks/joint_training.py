@@ -4,28 +4,46 @@ torchrun --nproc-per-node 2 benchmarks/joint_training.py fit --steps 60 --out OU
 torchrun --nproc-per-node 2 benchmarks/joint_training.py robust --steps 46 --out OUT.pt --double
 torchrun --nproc-per-node 2 benchmarks/joint_training.py sums --steps 50 --out OUT.pt      sums of gradients alone
 torchrun --nproc-per-node 1 benchmarks/joint_training.py turn --steps 10 --out OUT.pt      steps of the optimiser alone
+python benchmarks/joint_training.py fit --steps 20 --out OUT.pt --one-of 64     what the first of 64 would compute
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, distributed, nn
 
 import nbr
 from nbr import datasets, lipschitz, priors
+from nbr.classify import descent
 from nbr.classify.experts import Experts
 from nbr.classify.recipe import Recipe, Sample
 from nbr.learning.bank import Bank
 from nbr.learning.objectives import objective
 from nbr.learning.training import BankTraining, Settings
 from nbr.tables import Table
-from nbr.training import Progress, here
+from nbr.training import Process, Progress, here
 
 ROWS = 20_000_000
 RULES = 16
+
+
+class OneOf(Process):
+    """The first of several processes without the others: it computes its share, and gets nothing from anybody."""
+
+    def together(self, own: Tensor, count: int) -> Tensor:
+        whole = own.new_zeros((count, *own.shape[1:]))
+        whole[self.rank :: self.size] = own
+        return whole
+
+    def sum_gradients(self, values: Sequence[Tensor]) -> None:
+        pass
+
+    def spread(self, value: Tensor, owner: int) -> None:
+        pass
 
 
 def flat(module: nn.Module) -> Tensor:
@@ -86,14 +104,18 @@ def turn(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, Te
     return (time.perf_counter() - began) / steps, flat(network)
 
 
-def main(task: str, steps: int, double: bool, out: str) -> None:
+def main(task: str, steps: int, double: bool, out: str, one_of: int) -> None:
+    global here
     torch.set_num_threads(1)
+    if one_of:
+        here = descent.here = lambda: OneOf(0, one_of)
+    spent = time.process_time()
     process, losses = here(), []
     seconds, weights = {"fit": fit, "robust": robust, "sums": sums, "turn": turn}[task](
         steps, torch.float64 if double else torch.float32, losses
     )
     if process.first:
-        torch.save({"seconds": seconds, "losses": losses, "weights": weights, "processes": process.size}, out)
+        torch.save({"seconds": seconds, "losses": losses, "weights": weights, "cpu": time.process_time() - spent}, out)
 
 
 if __name__ == "__main__":
@@ -102,5 +124,6 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--double", action="store_true")
     parser.add_argument("--out", required=True)
+    parser.add_argument("--one-of", type=int, default=0)
     given = parser.parse_args()
-    main(given.task, given.steps, given.double, given.out)
+    main(given.task, given.steps, given.double, given.out, given.one_of)

@@ -4,6 +4,7 @@ python benchmarks/parallel.py certify    a proof for each training image of mnis
 python benchmarks/parallel.py attack     nbr attack on mnist-4-9, the same
 python benchmarks/parallel.py fit        training under torchrun: losses and weights in float64, seconds in float32
 python benchmarks/parallel.py robust     the same for the networks of a robust classifier
+python benchmarks/parallel.py alike      what one of 64 processes would compute in a step, beside one alone
 python benchmarks/parallel.py cluster    a dask cluster of two processes, one of them killed
 python benchmarks/parallel.py killed TABLE.csv    one of two ranks of nbr fit killed ten times
 
@@ -42,7 +43,7 @@ from nbr.robustness import protocol
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "docs" / "results" / "parallel.json"
-ATTACKS = ["PGD"]  # enough to see what processes give
+ATTACKS = ["DDN", "margin"]
 KILLS = 10
 
 
@@ -107,6 +108,17 @@ def trained(task: str, steps: int, exact_steps: int) -> dict[str, Any]:
     return {**told, "steps": len(quick[1]["losses"]), **_times(seconds), "seconds_of_a_sum": sums, **turned}
 
 
+def alike() -> dict[str, Any]:
+    """Seconds of the processor for a step, alone and as the first of 64: the part that is not shared out."""
+    few, more = {"fit": 3, "robust": 46}, {"fit": 13, "robust": 92}
+    told: dict[str, Any] = {}
+    for task in few:
+        for size in (1, 64):
+            cpu = [_joint(task, steps[task], 1, "--one-of", str(size))["cpu"] for steps in (few, more)]
+            told.setdefault(task, {})[size] = (cpu[1] - cpu[0]) / (more[task] - few[task])  # without what goes before
+    return told
+
+
 def cluster(images: int) -> dict[str, Any]:
     """The files of a dask cluster beside those of one process; then again while one of its processes is killed."""
     from dask.distributed import Client, LocalCluster
@@ -154,7 +166,7 @@ def killed(table: Path, steps: int) -> dict[str, Any]:
 
 
 def _attacked(folder: Path, images: int, jobs: int) -> None:
-    attacking.run("mnist-4-9", "mnist", 2.0, "quick", ATTACKS, images, folder, True, 0, jobs)
+    attacking.run("mnist-4-9", "mnist", 2.0, "quick", ATTACKS, images, folder, False, 0, jobs)
 
 
 def _alike(one: Path, other: Path) -> bool:
@@ -207,6 +219,8 @@ def _times(seconds: dict[int, float]) -> dict[str, Any]:
 def main(task: str, table: Path | None, images: int, steps: int) -> None:
     if task in ("fit", "robust"):
         told = trained(task, steps or {"fit": 60, "robust": 138}[task], {"fit": 20, "robust": 46}[task])
+    elif task == "alike":
+        told = alike()
     elif task == "killed":
         assert table is not None, "give it a table"
         told = killed(table, steps or 900)
@@ -220,9 +234,9 @@ def main(task: str, table: Path | None, images: int, steps: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=["certify", "attack", "fit", "robust", "cluster", "killed"])
+    parser.add_argument("task", choices=["certify", "attack", "fit", "robust", "alike", "cluster", "killed"])
     parser.add_argument("table", nargs="?", type=Path)
-    parser.add_argument("--images", type=int, default=1200)
+    parser.add_argument("--images", type=int, default=1991)
     parser.add_argument("--steps", type=int, default=0)
     given = parser.parse_args()
     main(given.task, given.table, given.images, given.steps)

@@ -2,10 +2,11 @@
 
 python benchmarks/scaling.py    reads docs/results/parallel.json and large-tables.json, writes docs/results/scaling.json
 
-Trainings: T(N) = S + W / N + M m(N) + C(N), with S what every process does alike, W what is shared row by row, M the
-turning of matrices, of which the busiest process has the share m(N), and C(N) sums of gradients. Maps over chunks:
-T(N) = S + B + W ceil(n / N) / n, with n chunks and B the start of processes. 4 processes on two cores compute at half
-the pace.
+Trainings: T(N) = k (S + W / N + M m(N)) + C(N), with S what every process does alike, W what is shared row by row, M
+the turning of matrices, of which the busiest process has the share m(N), C(N) sums of gradients, and k how much slower
+cores are that share their memory: 1 for one process, else fitted to two. S comes from what one of 64 would compute.
+Maps over chunks: T(N) = S + B + W ceil(n / N) / n, with n chunks and B the start of processes. 4 processes on two cores
+compute at half the pace.
 """
 
 from __future__ import annotations
@@ -31,26 +32,28 @@ def share(size: int) -> float:
     return max(sum(c for c, o in zip(TURNED, owners, strict=True) if o == who) for who in range(size)) / sum(TURNED)
 
 
-def training(task: str, told: dict[str, Any]) -> dict[str, Any]:
+def training(task: str, told: dict[str, Any], alike: dict[str, float]) -> dict[str, Any]:
     steps, seconds = told["steps"], {int(size): each for size, each in told["seconds"].items()}
     step = {size: each / steps for size, each in seconds.items()}
     turned = told.get("seconds_of_turning", 0.0)
     on_wire = {int(size): each * NUMBERS[task] / 1_100_000 for size, each in told["seconds_of_a_sum"].items()}
-    # step[1] = S + W + M;  step[2] = S + W / 2 + M m(2) + C(2)
-    rows = 2 * (step[1] - step[2] - turned * (1 - share(2)) + on_wire[2])
-    alike = step[1] - rows - turned
+    beyond = alike["64"] / alike["1"] * step[1]  # seconds of one of 64, of which S + W / 64 + M m(64)
+    rows = (step[1] - beyond - turned * (1 - share(64))) / (1 - 1 / 64)
+    same = step[1] - rows - turned
+    slower = (step[2] - on_wire[2]) / (same + rows / 2 + turned * share(2))
     found: dict[str, Any] = {
         "seconds_of_a_step": step,
-        "alike": alike,
+        "alike": same,
         "shared_by_rows": rows,
         "turning": turned,
         "sums_of_2": on_wire[2],
-        "4_on_two_cores_predicted": 2 * (alike + rows / 4 + turned * share(4)) + on_wire[4],
+        "slower_side_by_side": slower,
+        "4_on_two_cores_predicted": 2 * slower * (same + rows / 4 + turned * share(4)) + on_wire[4],
         "4_on_two_cores_measured": step[4],
     }
     for size in SIZES:
         sums = 2 * math.log2(size) * DELAY + 2 * (size - 1) / size * 4 * NUMBERS[task] / WIRE
-        found[f"times_as_fast_{size}"] = step[1] / (alike + rows / size + turned * share(size) + sums)
+        found[f"times_as_fast_{size}"] = step[1] / (slower * (same + rows / size + turned * share(size)) + sums)
     return found
 
 
@@ -83,7 +86,7 @@ def billion(told: dict[str, Any]) -> dict[str, float]:
 
 def main() -> None:
     known = json.loads((RESULTS / "parallel.json").read_text())
-    found = {task: training(task, known[task]) for task in ("fit", "robust") if task in known}
+    found = {task: training(task, known[task], known["alike"][task]) for task in ("fit", "robust") if task in known}
     found |= {task: chunks(known[task]) for task in ("certify", "attack") if task in known}
     path = RESULTS / "large-tables.json"
     if path.exists():
