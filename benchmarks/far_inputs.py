@@ -5,7 +5,8 @@ python benchmarks/far_inputs.py mnist-10      Fashion-MNIST, noise, strokes, bla
 
 The score was named beforehand: the width of the interval of the predicted label. Beside it, in the same run: conflict;
 the width before discounting; the confidence of the softmax and of a perceptron trained on the same images; the distance
-to the nearest training image; and the p-value of a conformal predictor (nearest image of the label over nearest other).
+to the nearest training image; the p-value of a conformal predictor (nearest image of the label over nearest other); and
+the vacuity of an evidential network (Sensoy and others, 2018).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 import torch
 from sklearn.metrics import roc_auc_score
 from sklearn.neural_network import MLPClassifier
+from torch.nn.functional import one_hot
 
 import nbr
 from nbr import datasets
@@ -108,7 +110,38 @@ def peers(X: Array, y: Array) -> dict[str, Callable[[Array], Array]]:
         ),
         "distance to the nearest image": lambda inputs: distances(inputs).min(axis=1),
         "conformal p-value": conformal,
+        "vacuity of an evidential network": evidential(
+            torch.from_numpy(flat), torch.from_numpy(np.unique(y, return_inverse=True)[1])
+        ),
     }
+
+
+def evidential(X: torch.Tensor, y: torch.Tensor, epochs: int = 12) -> Callable[[Array], Array]:
+    """A perceptron whose outputs are evidence for a Dirichlet distribution; it lacks labels over their total."""
+    torch.manual_seed(0)
+    labels = int(y.max()) + 1
+    network = torch.nn.Sequential(torch.nn.Linear(784, 128), torch.nn.ReLU(), torch.nn.Linear(128, labels))
+    optimiser = torch.optim.Adam(network.parameters(), 1e-3)
+    flat = torch.distributions.Dirichlet(torch.ones(labels))
+    for epoch in range(epochs):
+        for rows in torch.randperm(len(X)).split(256):
+            truth = one_hot(y[rows], labels).float()
+            alpha = torch.nn.functional.softplus(network(X[rows])) + 1
+            total = alpha.sum(dim=1, keepdim=True)
+            mean = alpha / total
+            risk = ((truth - mean).square() + mean * (1 - mean) / (total + 1)).sum(dim=1)
+            misleading = torch.distributions.Dirichlet(truth + (1 - truth) * alpha)
+            away = torch.distributions.kl_divergence(misleading, flat.expand(misleading.batch_shape))
+            optimiser.zero_grad()
+            (risk + min(1, epoch / 10) * away).mean().backward()
+            optimiser.step()
+
+    def vacuity(inputs: Array) -> Array:
+        with torch.no_grad():
+            found = network(torch.from_numpy(inputs.reshape(len(inputs), -1).astype(np.float32)))
+        return (labels / (torch.nn.functional.softplus(found) + 1).sum(dim=1)).numpy()
+
+    return vacuity
 
 
 def other_digits(labels: tuple[int, ...]) -> dict[str, Array]:

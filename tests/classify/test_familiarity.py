@@ -34,7 +34,7 @@ def known() -> Familiarity:
 
 def test_it_is_calibrated_on_inputs_that_were_held_out(known: Familiarity) -> None:
     """a = p / (p + ODD) with p uniform on inputs like the examples."""
-    degree = known.degree(torch.from_numpy(clouds(4000, 1)[0]))
+    degree = known.degree(*map(torch.from_numpy, clouds(4000, 1)))
     share = (ODD * degree / (1 - degree)).numpy()
     for quantile in (0.05, 0.25, 0.5, 0.75):
         assert np.mean(share <= quantile) == pytest.approx(quantile, abs=0.04)
@@ -44,9 +44,12 @@ def test_it_is_calibrated_on_inputs_that_were_held_out(known: Familiarity) -> No
 def test_far_depends_on_the_label_and_on_directions_that_examples_do_not_take(known: Familiarity) -> None:
     points = torch.tensor([[0.0, 0, 0, 0, 0, 0], [4.0, 4, 0, 0, 0, 0], [4, 5.5, 0, 0, 0, 0], [0, 0.8, 0, 0, 0, 0]])
     points = torch.cat([points, points[:2] + torch.tensor([0, 0, 0.3, 0, 0, 0]), torch.full((1, 6), 50.0)])
-    near, middle, wide, narrow, *off, away = known.degree(points.double()).tolist()
+    labels = torch.tensor([0, 1, 1, 0, 0, 1, 1])
+    near, middle, wide, narrow, *off, away = known.degree(points.double(), labels).tolist()
     assert min(near, middle, wide) > 0.8  # 1.5 away from a wide cloud is nothing
-    assert max(narrow, *off, away) < 0.5  # 0.8 away from a narrow one is
+    assert max(narrow, *off) < 0.5  # 0.8 away from a narrow one is
+    assert away < 1e-6  # farther than any example ever was
+    assert max(known.degree(points[:3].double(), 1 - labels[:3]).tolist()) < 0.01  # like examples, of another label
 
 
 def test_discounting_is_shafers() -> None:
@@ -84,14 +87,33 @@ def test_too_few_examples_say_nothing_and_constant_columns_do_no_harm() -> None:
     points = torch.randn(19, 3, generator=torch.Generator().manual_seed(0))
     assert familiarity(Sample(points, torch.zeros(19, dtype=torch.long), None), 0) is None
     points = torch.cat([points.repeat(3, 1), torch.ones(57, 2)], dim=1)
-    known = familiarity(Sample(points, torch.zeros(57, dtype=torch.long), None), 0)
-    assert bool(known.degree(points.double()).isfinite().all())
-    assert float(known.degree(torch.tensor([[0.0, 0, 0, 1, 9]]).double())) < 0.7
+    labels = (torch.arange(57) == 5).long()  # and so does a label with one example
+    known = familiarity(Sample(points, labels, None), 0)
+    assert bool(known.degree(points.double(), labels).isfinite().all())
+    assert float(known.degree(torch.tensor([[0.0, 0, 0, 1, 9]]).double(), labels[:1])) < 0.01
+
+
+def test_the_nearest_example_of_the_label_decides(known: Familiarity) -> None:
+    """The same by brute force, one pair at a time."""
+    X, y = (torch.from_numpy(part) for part in clouds(40, 5))
+    places = known._coordinates(X).double()
+    for place, label, found in zip(places, y, known.degree(X, y), strict=True):
+        near = min(float((place - r.double()).norm()) for r in known.references[known.labels == label])
+        usual = known.distances[known.labels == label].double()
+        share = (float((usual >= near).sum()) + 1) / (len(usual) + 1)
+        if near <= float(usual.max()):
+            assert float(found) == pytest.approx(share / (share + ODD), abs=0.03)
 
 
 def test_parts_that_do_not_fit_are_refused(known: Familiarity) -> None:
     parts = known.tensors()
-    for wrong in ({"spread": -parts["spread"]}, {"labels": parts["labels"] + 2}, {"centre": parts["centre"][:3]}):
+    for wrong in (
+        {"weights": parts["weights"] * torch.nan},
+        {"labels": parts["labels"] + 2},
+        {"labels": parts["labels"].flip(0)},
+        {"centre": parts["centre"][:3]},
+        {"references": torch.full_like(parts["references"], torch.inf)},
+    ):
         with pytest.raises(NbrError, match="do not fit together"):
             Familiarity.restored(parts | wrong, 6, 2)
     with pytest.raises(NbrError, match="do not fit together"):

@@ -78,10 +78,10 @@ def push(
             beta, rival = _barely(combined, scores, labels, groups, 2 * recipe.epsilon)
         rows = torch.randint(len(labels), (min(BATCH, len(labels)),), generator=generator)
         against = groups.rising(labels[rows], rival[rows]).to(scores.dtype)
-        moved = scores[rows] - beta[rows][:, None] * against
-        plain = sample.mean(softplus(-lead(combined(scores[rows]), labels[rows])), rows)
-        adversarial = sample.mean(softplus(-lead(combined(moved), labels[rows])), rows)
-        return adversarial + recipe.omega * plain
+        part = scores[rows]
+        both = combined(torch.cat([part, part - beta[rows][:, None] * against]))  # at once: steps are small
+        plain, adversarial = softplus(-lead(both, labels[rows].repeat(2))).chunk(2)
+        return sample.mean(adversarial + recipe.omega * plain, rows)
 
     schedule = LambdaLR(optimiser, lambda step: 1 - step / STEPS)
     Loop(optimiser, loss, STEPS, schedule=schedule).run(watch, "beliefs")
@@ -89,6 +89,8 @@ def push(
 
 def lead(logits: Tensor, labels: Tensor) -> Tensor:
     """How far each example's label is ahead of the others, as a logit: softplus of its negative is cross-entropy."""
+    if logits.shape[1] == 2:
+        return (logits[:, 1] - logits[:, 0]) * (2 * labels - 1)
     own = logits.gather(1, labels[:, None])[:, 0]
     return own - logits.scatter(1, labels[:, None], -torch.inf).logsumexp(dim=1)
 

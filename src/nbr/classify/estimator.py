@@ -108,7 +108,7 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Labels, intervals, conflict, proved radii and the rules that count most, from one evaluation."""
         found = self._evaluate(X)
         scores, radius = found.scores(), found.radius(self._furthest)
-        degree = self._degree(X)
+        degree = self._degree(X, scores)
         told = discounted(found.intervals(), degree) if len(self.classes_) <= MOST_LABELS else None
         return Verdict(
             self.classes_[scores.argmax(dim=1).numpy()],
@@ -159,8 +159,8 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         return self._evaluate(X).intervals().conflict.numpy()
 
     def familiarity(self, X: ArrayLike) -> Array:
-        """How far each input is like the examples, the degree to which the rules are believed: (n,)."""
-        degree = self._degree(X)
+        """How far each input is like the examples of its label, the degree to which the rules are believed: (n,)."""
+        degree = self._degree(X, self._evaluate(X).scores())
         if degree is None:
             raise NbrError("nothing is known of the examples that this classifier was trained on")
         return degree.numpy()
@@ -211,11 +211,13 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         return found
 
     def _intervals(self, X: ArrayLike) -> Intervals:
-        return discounted(self._evaluate(X).intervals(), self._degree(X))
+        found = self._evaluate(X)
+        return discounted(found.intervals(), self._degree(X, found.scores()))
 
-    def _degree(self, X: ArrayLike) -> Tensor | None:
+    def _degree(self, X: ArrayLike, scores: Tensor) -> Tensor | None:
+        """How far inputs are like the examples of the label that is most plausible by these scores."""
         known = self.familiarity_ if getattr(self, "discount", True) else None
-        return None if known is None else known.degree(self._points(X))
+        return None if known is None else known.degree(self._points(X), scores.argmax(dim=1))
 
     def _reasons(self, found: Evaluation, scores: Tensor, most: int) -> list[list[Reason]]:
         label = scores.argmax(dim=1)

@@ -1,9 +1,10 @@
-"""How far an input is like the examples: the degree to which what the rules say about it is believed.
+"""How far an input is like the examples of its label: the degree to which what the rules say about it is believed.
 
-The distance to the nearest example is taken twice, along the principal directions of the examples: as it is, and with
-every direction divided by how much examples vary along it. What is left outside these directions counts by its
-length. Near and far are a matter of the label of the nearest example: its examples, each held out in turn, tell
-what distances are usual. p is the share of them that are at least as far, by the less usual of the two distances.
+The distance to the nearest example of the label that the rules choose is taken along the principal directions of all
+examples. Each direction is divided by the fourth root of how much examples vary along it, which is between the plain
+distance and one that counts all directions alike; the length of what is left outside them counts as one more direction.
+Examples of that label, each held out in turn, tell what distances are usual: p is the share of them that are at least
+as far. Beyond the farthest of them p falls as an exponential with the mean of the largest distances.
 
 Shafer's discounting then believes the combined evidence to the degree a = p / (p + ODD): Bel becomes a Bel, Pl becomes
 1 - a (1 - Pl). Labels and proofs stay.
@@ -21,25 +22,26 @@ from torch import Tensor
 from nbr.classify.recipe import Sample
 from nbr.errors import NbrError
 
-DIRECTIONS = 96
-REFERENCES = 15_000  # examples that are kept, at most
+DIRECTIONS = 64
+REFERENCES, OF_LABEL = 24_000, 6_000  # examples that are kept at the most, in all and of one label
 FEWEST = 20  # below which nothing is said
 ODD = 0.01  # the share at which an input is believed by half
-BEYOND = 3.0  # what is outside the principal directions counts so much in the second distance
-CHUNK = 512  # inputs at a time
+POWER = 0.25  # of the spread, that a direction is divided by
+BEYOND = 3.0  # what is outside the principal directions counts so much
+TAIL = 0.1  # the share of an example's label whose distances tell how p falls beyond all of them
+CHUNK = 128  # inputs at a time, so that distances stay in a fast cache
 
 
 @dataclass(frozen=True, eq=False)
 class Familiarity:
-    """Examples along their principal directions, and the label of each."""
+    """Examples along their principal directions, those of a label together."""
 
     centre: Tensor  # (size,)
     directions: Tensor  # (size, directions), orthonormal columns
-    spread: Tensor  # (directions,): how much examples vary along each
-    references: Tensor  # (examples, directions + 1): coordinates, and the length of what is left
-    labels: Tensor  # (examples,)
-    distances: Tensor  # (2, examples): both distances of every example, held out, to the nearest other one
-    nearest: Tensor  # (examples,): the label of that
+    weights: Tensor  # (directions + 1,): what coordinates are multiplied with
+    references: Tensor  # (examples, directions + 1): their weighted coordinates
+    labels: Tensor  # (examples,), in order
+    distances: Tensor  # (examples,): of each, held out, to the nearest other one of its label
 
     def tensors(self) -> dict[str, Tensor]:
         """For a file."""
@@ -54,79 +56,67 @@ class Familiarity:
             raise NbrError("the parts of the classifier do not fit together")
         found = cls(**tensors)
         examples, wide = found.references.shape
-        fits = found.directions.shape == (size, wide - 1) and found.spread.shape == (wide - 1,)
-        fits = fits and found.centre.shape == (size,) and found.labels.shape == found.nearest.shape == (examples,)
-        fits = fits and found.distances.shape == (2, examples)
-        named = [bool(((part >= 0) & (part < labels)).all()) for part in (found.labels, found.nearest)]
-        known = fits and all(named) and bool((found.spread > 0).all())
-        if not known or not all(bool(part.isfinite().all()) for part in tensors.values()):
+        fits = found.directions.shape == (size, wide - 1) and found.weights.shape == (wide,)
+        fits = fits and found.centre.shape == (size,) and found.labels.shape == found.distances.shape == (examples,)
+        known = fits and torch.equal(found.labels.unique_consecutive().long(), torch.arange(labels))
+        # The largest value is not a number where any is not, and takes one pass.
+        if not known or not all(bool(part.abs().amax() < torch.inf) for part in tensors.values()):
             raise NbrError("the parts of the classifier do not fit together")
         return found
 
-    def degree(self, points: Tensor) -> Tensor:
-        """a of each input: near 1 for inputs like the examples, near 0 far from them."""
-        distance, label = self._distances(self.coordinates(points), held_out=False)
-        share = self._usual(self._share(distance, label), label, self._ordered)
+    def degree(self, points: Tensor, labels: Tensor) -> Tensor:
+        """a of each input, whose label is said to be this: near 1 if it is like the label's examples, near 0 if not."""
+        share = torch.ones(len(points), dtype=torch.float64)
+        places = self._coordinates(points)
+        for label in labels.unique().tolist():
+            mine = labels == label
+            share[mine] = _share(self._nearest(places[mine], label), self._usual[label])
         return share / (share + ODD)
 
-    def _usual(self, odd: Tensor, label: Tensor, ordered: list[Tensor]) -> Tensor:
-        """The share of the examples of the label that are at least as odd; an input counts itself."""
-        found = torch.zeros(len(odd), dtype=torch.float64)
-        for number, known in enumerate(ordered):
-            mine = label == number
-            found[mine] = (torch.searchsorted(known, odd[mine], right=True) + 1).double() / (len(known) + 1)
-        return found
-
-    def _share(self, distance: Tensor, label: Tensor) -> Tensor:
-        """The smaller of the shares that are at least as far, by both distances."""
-        shares = [self._usual(-far, label, known) for far, known in zip(distance, self._known, strict=True)]
-        return torch.stack(shares).amin(dim=0)
-
-    @cached_property
-    def _known(self) -> list[list[Tensor]]:
-        """Of each distance and label, the examples' own, negated and sorted."""
-        kinds = range(int(self.labels.max()) + 1)
-        return [[(-far)[self.nearest == number].sort().values for number in kinds] for far in self.distances.double()]
-
-    @cached_property
-    def _ordered(self) -> list[Tensor]:
-        """The smaller shares of the examples themselves, of each label, sorted."""
-        share = self._share(self.distances.double(), self.nearest)
-        return [share[self.nearest == number].sort().values for number in range(int(self.labels.max()) + 1)]
-
-    def coordinates(self, points: Tensor) -> Tensor:
-        """Along the directions, and the length of what they leave out: (n, directions + 1)."""
-        away = points.double() - self.centre.double()
-        along = away @ self.directions.double()
+    def _coordinates(self, points: Tensor) -> Tensor:
+        """Along the directions, and the length of what they leave out, weighted: (n, directions + 1), float32."""
+        away = points.float() - self.centre
+        along = away @ self.directions
         left = (away.square().sum(dim=1) - along.square().sum(dim=1)).clamp(min=0).sqrt()
-        return torch.cat([along, left[:, None]], dim=1)
+        return torch.cat([along, left[:, None]], dim=1) * self.weights
 
-    def _distances(self, coordinates: Tensor, held_out: bool) -> tuple[Tensor, Tensor]:
-        """The plain and the scaled distance to the nearest reference, (2, n), and the label of the plainly nearest."""
-        plain, scaled = self._references
-        found, labels = [], []
-        for start in range(0, len(coordinates), CHUNK):
-            part = coordinates[start : start + CHUNK]
-            # What is left of two inputs points anywhere, so that its squares add up.
-            along = torch.cat([part[:, :-1], torch.zeros_like(part[:, -1:])], dim=1).float()
-            near = (torch.cdist(along, plain).square() + part[:, -1:].float().square()).sqrt()
-            far = torch.cdist((part * self._scale).float(), scaled)
+    def _nearest(self, places: Tensor, label: int, held_out: bool = False) -> Tensor:
+        """The distance to the nearest example of a label; places that are held out are the examples themselves."""
+        known, squares = self._known[label]
+        found = []
+        for start in range(0, len(places), CHUNK):
+            part = places[start : start + CHUNK]
+            every = torch.addmm(squares, part, known.T, alpha=-2)  # without the square of the place itself
             if held_out:
                 rows = torch.arange(len(part))
-                near[rows, start + rows], far[rows, start + rows] = torch.inf, torch.inf
-            least = near.min(dim=1)
-            labels.append(self.labels[least.indices])
-            found.append(torch.stack([least.values, far.amin(dim=1)]).double())
-        return torch.cat(found, dim=1), torch.cat(labels)
+                every[rows, start + rows] = torch.inf
+            found.append(every.amin(dim=1) + part.square().sum(dim=1))
+        return torch.cat(found).clamp(min=0).sqrt()
 
     @cached_property
-    def _references(self) -> tuple[Tensor, Tensor]:
-        return self.references.float(), (self.references.double() * self._scale).float()
+    def _known(self) -> list[tuple[Tensor, Tensor]]:
+        """Of each label, its examples and the squares of their lengths."""
+        parts = [part.float() for part in self.references.split(self._counts)]
+        return [(part, part.square().sum(dim=1)) for part in parts]
 
     @cached_property
-    def _scale(self) -> Tensor:
-        left = self.references[:, -1].double().std().clamp(min=1e-6 * self.spread.double().amax())
-        return torch.cat([1 / self.spread.double(), BEYOND / left[None]])
+    def _usual(self) -> list[Tensor]:
+        """Of each label, the distances of its examples, sorted."""
+        return [part.double().sort().values for part in self.distances.split(self._counts)]
+
+    @property
+    def _counts(self) -> list[int]:
+        return torch.bincount(self.labels).tolist()
+
+
+def _share(distance: Tensor, usual: Tensor) -> Tensor:
+    """The share of usual distances, sorted, that are at least as large; an input counts itself."""
+    asked, count = distance.double(), len(usual)
+    found = (count - torch.searchsorted(usual, asked) + 1).double() / (count + 1)
+    tail = usual[-max(1, round(TAIL * count)) :]
+    start, excess = tail[0], tail.mean() - tail[0]
+    falling = len(tail) / (count + 1) * torch.exp((start - asked) / excess.clamp(min=1e-9 * float(start) + 1e-30))
+    return torch.where(asked > usual[-1], torch.minimum(found, falling), found)
 
 
 def familiarity(sample: Sample, seed: int) -> Familiarity | None:
@@ -134,17 +124,23 @@ def familiarity(sample: Sample, seed: int) -> Familiarity | None:
     points, labels = sample.points, sample.labels
     if len(points) < FEWEST:
         return None
-    order = torch.randperm(len(points), generator=torch.Generator().manual_seed(seed))[:REFERENCES].sort().values
+    order = torch.randperm(len(points), generator=torch.Generator().manual_seed(seed))
+    every = order[labels[order].argsort(stable=True)].split(torch.bincount(labels).tolist())
+    kept = torch.cat([part[: max(1, min(OF_LABEL, REFERENCES // len(every)))] for part in every])
     centre = points.double().mean(dim=0)
     away = points.double() - centre
     values, vectors = torch.linalg.eigh(away.T @ away / len(away))
     count = min(DIRECTIONS, points.shape[1], max(1, len(points) // 10))
-    kept = values.flip(0)[:count] > 1e-9 * values[-1].clamp(min=1e-30)
-    spread, directions = values.flip(0)[:count][kept].sqrt(), vectors.flip(1)[:, :count][:, kept]
-    none = torch.zeros(2, 0)
-    bare = Familiarity(
-        centre.float(), directions.float(), spread.float(), torch.zeros(1, 1), labels[order].int(), none, none
-    )
-    alone = replace(bare, references=bare.coordinates(points[order]).half())
-    distances, nearest = alone._distances(alone.references.double(), held_out=True)
-    return replace(alone, distances=distances.float(), nearest=nearest)
+    some = values.flip(0)[:count] > 1e-9 * values[-1].clamp(min=1e-30)
+    spread, directions = values.flip(0)[:count][some].sqrt(), vectors.flip(1)[:, :count][:, some].float().contiguous()
+    none = torch.zeros(0)
+    bare = Familiarity(centre.float(), directions, torch.ones(len(spread) + 1), none, labels[kept].int(), none)
+    places = bare._coordinates(points[kept])
+    left = places[:, -1].double().std().clamp(min=1e-6 * spread.amax())
+    weights = torch.cat([spread**-POWER, BEYOND / left[None] * (spread ** (1 - POWER)).mean()]).float()
+    alone = replace(bare, weights=weights, references=(places * weights).half())
+    held = [alone._nearest(part, label, held_out=True) for label, (part, _) in enumerate(alone._known)]
+    distances = torch.cat(held)
+    lonely = distances.isinf()  # the only example of its label
+    distances[lonely] = distances[~lonely].median() if bool((~lonely).any()) else 1.0
+    return replace(alone, distances=distances)

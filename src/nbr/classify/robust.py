@@ -221,7 +221,7 @@ def _layout(recipe: Recipe, labels: int) -> Layout:
 def _check(classifier: RobustClassifier) -> None:
     """Parts that a hand-made file may have got wrong are found here rather than when somebody asks."""
     rules = classifier.rules_
-    scores = rules.scores(torch.zeros(1, classifier.n_features_in_, dtype=torch.float64))
+    scores = rules.scores(torch.zeros(1, classifier.n_features_in_))  # as they were saved: no copy in float64 yet
     count, table = scores.shape[1], rules.groups.table
     lengths = {len(table), *(len(getattr(rules, name)) for name in OVER_RULES)}
     sound = all(bool(getattr(rules, name).isfinite().all()) for name in (*OVER_RULES, "reach", "memories"))

@@ -62,7 +62,9 @@ class Fixed:
 
     def _at(self, dtype: torch.dtype) -> nn.Module:
         found = self._copies.get(dtype)
-        if found is None:
+        if found is None and dtype == next(self._network.parameters()).dtype:
+            found = self._network
+        elif found is None:
             found = self._copies[dtype] = copy.deepcopy(self._network).to(dtype)
         return found
 

@@ -74,7 +74,13 @@ class MaxMin(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         first, second = x.chunk(2, dim=-1)
-        return torch.cat([torch.maximum(first, second), torch.minimum(first, second)], dim=-1)
+        if x.requires_grad:
+            return torch.cat([torch.maximum(first, second), torch.minimum(first, second)], dim=-1)
+        sorted_pairs = torch.empty_like(x)  # written to directly, which only a gradient forbids
+        larger, smaller = sorted_pairs.chunk(2, dim=-1)
+        torch.maximum(first, second, out=larger)
+        torch.minimum(first, second, out=smaller)
+        return sorted_pairs
 
 
 class GroupSort(nn.Module):
