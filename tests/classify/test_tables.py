@@ -1,0 +1,55 @@
+"""scikit-learn's own tables through pipelines and searches, with radii that an attack confirms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from nbr import RobustClassifier
+
+SMALL = {"networks": 2, "width": 32, "depth": 2, "head": 8, "epochs": 12, "batch_size": 32, "random_state": 0}
+
+
+@pytest.mark.parametrize(("load", "right"), [(load_wine, 0.93), (load_breast_cancer, 0.93), (load_digits, 0.9)])
+def test_tables_of_any_unit_in_a_pipeline(load: Callable, right: float) -> None:
+    X, y = load(return_X_y=True)
+    X, Z, y, z = train_test_split(X[:700], y[:700], test_size=150 / min(len(X), 700), random_state=0, stratify=y[:700])
+    model = make_pipeline(StandardScaler(), RobustClassifier("auto", **SMALL)).fit(X, y)
+    assert model.score(Z, z) >= right
+    scaler, classifier = model[0], model[-1]
+    points = scaler.transform(Z)
+    radius = classifier.certified_radius(points)
+    assert np.median(radius) > 0.2 * classifier.recipe_["epsilon"]
+    reached = attacked(classifier, points, radius * (1 - 1e-9))
+    assert not reached.any()
+    assert attacked(classifier, points, radius * 2 + 0.5).mean() > 0.3  # the same attack, further, gets there
+
+
+def attacked(classifier: RobustClassifier, points: np.ndarray, radius: np.ndarray) -> np.ndarray:
+    """Whether 20 steps down the lead of the label, none of them further away than the radius, change the label."""
+    start, module, limit = torch.from_numpy(points), classifier.raw_module(), torch.from_numpy(radius)[:, None]
+    label = torch.from_numpy(np.searchsorted(classifier.classes_, classifier.predict(points)))[:, None]
+    moved, changed = start.clone(), np.zeros(len(points), dtype=bool)
+    for _ in range(20):
+        scores = module(moved.requires_grad_())
+        others = scores.scatter(1, label, -torch.inf).amax(dim=1)
+        (slope,) = torch.autograd.grad((scores.gather(1, label)[:, 0] - others).sum(), moved)
+        step = moved.detach() - slope / slope.norm(dim=1, keepdim=True).clamp(min=1e-12) * limit / 4 - start
+        moved = start + step * (limit / step.norm(dim=1, keepdim=True).clamp(min=1e-12)).clamp(max=1)
+        changed |= classifier.predict(moved.numpy()) != classifier.classes_[label[:, 0]]
+    return changed
+
+
+def test_a_search_takes_the_pipeline() -> None:
+    X, y = load_wine(return_X_y=True)
+    model = make_pipeline(StandardScaler(), RobustClassifier("auto", **SMALL | {"epochs": 4}))
+    search = GridSearchCV(model, {"robustclassifier__beta": [1.1]}, cv=2).fit(X, y)
+    assert search.best_score_ > 0.85
+    assert search.best_estimator_.predict_proba(X).shape == (len(X), 3)
