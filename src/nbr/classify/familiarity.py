@@ -25,7 +25,7 @@ from nbr.errors import NbrError
 DIRECTIONS = 64
 REFERENCES, OF_LABEL = 24_000, 6_000  # examples that are kept at the most, in all and of one label
 FEWEST = 20  # below which nothing is said
-ODD = 0.01  # the share at which an input is believed by half
+ODD = 0.005  # the share at which an input is believed by half
 POWER = 0.25  # of the spread, that a direction is divided by
 BEYOND = 3.0  # what is outside the principal directions counts so much
 TAIL = 0.1  # the share of an example's label whose distances tell how p falls beyond all of them
