@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from nbr import RobustClassifier
+import nbr
+from nbr import BeliefClassifier, NbrError, RobustClassifier
+from nbr.classify import linear
 
 SMALL = {"networks": 2, "width": 32, "depth": 2, "head": 8, "epochs": 12, "batch_size": 32, "random_state": 0}
 
@@ -53,3 +57,20 @@ def test_a_search_takes_the_pipeline() -> None:
     search = GridSearchCV(model, {"robustclassifier__beta": [1.1]}, cv=2).fit(X, y)
     assert search.best_score_ > 0.85
     assert search.best_estimator_.predict_proba(X).shape == (len(X), 3)
+
+
+@pytest.mark.parametrize("rules", [None, [LogisticRegression(max_iter=200, C=0.5)]])
+def test_logistic_regressions_combined_are_saved(rules: list | None, tmp_path: Path) -> None:
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    classifier = BeliefClassifier(rules, combine="exact", random_state=0).fit(X, y)
+    classifier.save(tmp_path / "c.nbr")
+    again = nbr.load(tmp_path / "c.nbr")
+    for name in ("belief", "conflict", "predict_proba", "predict"):
+        np.testing.assert_array_equal(getattr(again, name)(X), getattr(classifier, name)(X))
+    again.fit(X, y)  # with the rules that it was made of
+    np.testing.assert_allclose(again.predict_proba(X), classifier.predict_proba(X), atol=0.05)
+    told, tensors = linear.spec(classifier.estimators_[0])
+    for wrong in ({"start": tensors["start"] * np.nan}, {"coefficients": tensors["coefficients"][:0]}):
+        with pytest.raises(NbrError, match="do not fit together"):
+            linear.from_spec(told, tensors | wrong)

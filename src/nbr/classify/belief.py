@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
 from nbr import registry
-from nbr.classify import frames
+from nbr.classify import frames, linear
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Evaluation, Graded, Scored, check_combine
 from nbr.classify.inputs import Pictures
@@ -187,12 +187,13 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         model, tensors = header(self), {"beliefs": self.beliefs_, "groups": torch.stack(self.frames_)}
         model["rules"] = []
         for number, estimator in enumerate(self.estimators_, 1):
-            if not hasattr(estimator, "spec"):
-                kind = type(estimator).__name__
-                raise NbrError(
-                    f"rule {number}, a {kind}, cannot be saved; NonexpansiveClassifier and RobustClassifier can"
-                )
-            told, parts = estimator.spec()
+            if type(estimator) is LogisticRegression:
+                told, parts = linear.spec(estimator)
+            elif hasattr(estimator, "spec"):
+                told, parts = estimator.spec()
+            else:
+                saved = "LogisticRegression, NonexpansiveClassifier and RobustClassifier can"
+                raise NbrError(f"rule {number}, a {type(estimator).__name__}, cannot be saved; {saved}")
             model["rules"].append(told)
             tensors |= registry.joined(parts, f"rules.{number}")
         return model, tensors
@@ -203,8 +204,7 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         found = restored(cls, model)
         found.beliefs_, table = parts.tensors["beliefs"], parts.tensors["groups"].long()
         found.estimators_ = [
-            registry.find("model", told["classifier"]).from_spec(told, parts.below(f"rules.{number}"))
-            for number, told in enumerate(model["rules"], 1)
+            _restored(told, parts.below(f"rules.{number}")) for number, told in enumerate(model["rules"], 1)
         ]
         _check(found, table)
         found.frames_ = list(table)
@@ -214,6 +214,12 @@ class BeliefClassifier(Pictures, BeliefEstimator):
             for each, group in zip(found.estimators_, found.frames_, strict=True)
         ]
         return found
+
+
+def _restored(told: registry.Spec, parts: registry.Parts) -> Any:
+    if told["classifier"] == linear.NAME:
+        return linear.from_spec(told, parts.tensors)
+    return registry.find("model", told["classifier"]).from_spec(told, parts)
 
 
 def _check(found: BeliefClassifier, table: Tensor) -> None:

@@ -119,7 +119,7 @@ def _checksum(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
     for name in sorted(tensors):
         tensor = tensors[name].contiguous()
         digest.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
-        digest.update(tensor.view(-1).view(torch.uint8).numpy())
+        digest.update(tensor.view(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()
 
 
