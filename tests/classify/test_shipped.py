@@ -48,7 +48,7 @@ def test_all_ten_digits() -> None:
     assert ten.predict(X).tolist() == [9, 4]
     assert bool((ten.certified_radius(X) > 1).all())
     seen, blank = (np.diff(ten.belief(each)).max() for each in (X, np.zeros_like(X)))
-    assert seen < 0.1 < 0.3 < blank, "of a blank picture less is known"
+    assert seen < 0.2 < 0.8 < blank, "of a blank picture hardly anything is known"
     assert bool((bound(ten.rules_.networks.module().double()) <= 1 + 1e-6).all())
 
 
