@@ -42,7 +42,7 @@ class OneOf(Process):
     def sum_gradients(self, values: Sequence[Tensor]) -> None:
         pass
 
-    def spread(self, value: Tensor, owner: int) -> None:
+    def exchange(self, values: Sequence[Tensor], owners: Sequence[int]) -> None:
         pass
 
 

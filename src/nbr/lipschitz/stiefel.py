@@ -65,9 +65,8 @@ class Stiefel(torch.optim.Optimizer):
                     pace = BIAS_PACE * (1 - group["momentum"]) * group["lr"]
                     value.sub_(pace * state["momentum"] / (state["square"].sqrt() + 1e-8))
         if self.process is not None:
-            for value in self.param_groups[0]["params"]:
-                if id(value) in self.owner:
-                    self.process.spread(value.data, self.owner[id(value)])
+            turned = [value for value in self.param_groups[0]["params"] if id(value) in self.owner]
+            self.process.exchange(turned, [self.owner[id(value)] for value in turned])
         return loss
 
 

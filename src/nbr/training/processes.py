@@ -8,6 +8,7 @@ nothing depends on how many there are, up to rounding.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -78,11 +79,16 @@ class Process:
             busy[owners[job]] += costs[job]
         return owners
 
-    def spread(self, value: Tensor, owner: int) -> None:
-        """Give all processes what one of them has, in place."""
-        if self.size > 1:
-            with _others():
-                distributed.broadcast(value, src=owner)
+    def exchange(self, values: Sequence[Tensor], owners: Sequence[int]) -> None:
+        """Give all processes what each of them has made, in place and in one message: many cost more."""
+        if self.size == 1 or not values:
+            return
+        mine = [owner == self.rank for owner in owners]
+        flat = torch.cat([(v if own else torch.zeros_like(v)).reshape(-1) for v, own in zip(values, mine, strict=True)])
+        with _others():
+            distributed.all_reduce(flat)
+        for value, part in zip(values, flat.split([value.numel() for value in values]), strict=True):
+            value.copy_(part.view_as(value))
 
 
 ALONE = Process()
@@ -99,7 +105,13 @@ def here() -> Process:
         again = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")  # the store still has addresses of an earlier start
         store = distributed.PrefixStore(f"nbr/{again}", store)  # type: ignore[attr-defined]
         distributed.init_process_group("gloo", store=store, rank=rank, world_size=size)  # tensors are on the CPU
+        atexit.register(_leave)  # its threads would end the process with an error
     return Process(distributed.get_rank(), distributed.get_world_size())
+
+
+def _leave() -> None:
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 @contextmanager
