@@ -31,6 +31,7 @@ from nbr.sources.subcubes import Subcubes
 
 RULES = 10  # worlds are bounded one by one
 SCATTERED = 1024  # points tried before any box
+CLIMBING = 0.2  # of the time, for points around the best ones
 HELD = 1 << 26  # numbers kept in memory
 CLOSEST = 1e-12  # what counts as reached
 CLOSE = 0.1  # of the tolerance: a world that is known so well is left alone
@@ -108,7 +109,7 @@ class Branching(Source):
         sides = {"yes": (0,), "no": (1,), "all": (0, 1)}[union]
         with torch.no_grad():
             generator = torch.Generator().manual_seed(limits.seed)
-            tried = self._tried(generator)
+            tried = self._tried(generator, limits)
 
             def refuted(some: list[int]) -> bool:
                 world = sum(1 << rule for rule in some)
@@ -134,7 +135,7 @@ class Branching(Source):
     def _reach(self, limits: Limits) -> tuple[Tried, Tensor]:
         """Halve boxes, now for one world and now for another, until the bounds are narrow or time is up."""
         generator = torch.Generator().manual_seed(limits.seed)
-        tried = self._tried(generator)
+        tried = self._tried(generator, limits)
         high = torch.ones_like(tried.low)
         searches: dict[tuple[int, int], Search] = {}
         while True:
@@ -154,7 +155,7 @@ class Branching(Source):
             high[key] = min(float(high[key]), searches[key].high)
             high = _smallest_subset(high)
 
-    def _tried(self, generator: torch.Generator) -> Tried:
+    def _tried(self, generator: torch.Generator, limits: Limits) -> Tried:
         """Points at random, of every share of high values, to begin with."""
         pieces = Pieces(self.world, {}, set(self.world.names), torch.zeros(0, len(self.world), dtype=torch.float64))
         region = pieces.region(pieces.whole())
@@ -163,7 +164,7 @@ class Branching(Source):
         )
         tried = Tried(self.world, self.rules, self.proposition, self.condition)
         tried.take(region.low + (share + noise - 0.5).clamp(0, 1) * (region.high - region.low))
-        tried.climb(generator)
+        tried.climb(generator, limits.share(CLIMBING).deadline)
         return tried
 
     @cached_property

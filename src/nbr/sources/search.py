@@ -48,13 +48,15 @@ class Tried:
             self.low[side] = torch.where(better, value, self.low[side])
             self.best[side] = torch.where(better[:, None], points[which], self.best[side])
 
-    def climb(self, generator: torch.Generator) -> None:
-        """Look around the best points of all worlds for better ones, until there are none."""
+    def climb(self, generator: torch.Generator, deadline: float) -> None:
+        """Look around the best points of all worlds for better ones, until there are none or time is up."""
         for _ in range(CLIMBS):
             before = self.low.clone()
             found = torch.unique(self.best[self.low > 0], dim=0)
-            if len(found):
-                self.take(torch.cat([near(point, self.world, generator) for point in found]))
+            for point in found:
+                if time.monotonic() > deadline:
+                    return
+                self.take(near(point, self.world, generator))
             if torch.equal(before, self.low):
                 return
 
