@@ -29,6 +29,7 @@ ODD = 0.005  # the share at which an input is believed by half
 POWER = 0.25  # of the spread, that a direction is divided by
 BEYOND = 3.0  # what is outside the principal directions counts so much
 TAIL = 0.1  # the share of an example's label whose distances tell how p falls beyond all of them
+ALIKE = 1e-5  # what differs by less, relatively, is the same: rounding in float32 must not rank distances
 CHUNK = 128  # inputs at a time, so that distances stay in a fast cache
 
 
@@ -90,8 +91,10 @@ class Familiarity:
             if held_out:
                 rows = torch.arange(len(part))
                 every[rows, start + rows] = torch.inf
-            found.append(every.amin(dim=1) + part.square().sum(dim=1))
-        return torch.cat(found).clamp(min=0).sqrt()
+            own = part.square().sum(dim=1)
+            nearest = every.amin(dim=1) + own
+            found.append(nearest.masked_fill(nearest < ALIKE * own, 0.0))  # all that is left of it is rounding
+        return torch.cat(found).sqrt()
 
     @cached_property
     def _known(self) -> list[tuple[Tensor, Tensor]]:
@@ -111,7 +114,7 @@ class Familiarity:
 
 def _share(distance: Tensor, usual: Tensor) -> Tensor:
     """The share of usual distances, sorted, that are at least as large; an input counts itself."""
-    asked, count = distance.double(), len(usual)
+    asked, count = distance.double() * (1 - ALIKE), len(usual)
     found = (count - torch.searchsorted(usual, asked) + 1).double() / (count + 1)
     tail = usual[-max(1, round(TAIL * count)) :]
     start, excess = tail[0], tail.mean() - tail[0]
