@@ -142,5 +142,6 @@ def _solved(world: World, statements: tuple[Expression, ...], seconds: float) ->
             points.append(point)
         else:  # thinner than numbers can tell
             right = False
-        found = asked.another(until - time.monotonic())
+        left = until - time.monotonic()
+        found = asked.another(left) if left > 0 else True
     return Regions(world, torch.tensor(points, dtype=torch.float64).view(-1, len(world)), right and found is False)
