@@ -17,9 +17,11 @@ from nbr.app.serving.security import Door
 
 
 @contextlib.contextmanager
-def served(model: Any, name: str = "model", door: Door | None = None, allowed: Allowed | None = None) -> Iterator[str]:
+def served(
+    model: Any, name: str = "model", door: Door | None = None, allowed: Allowed | None = None, apart: bool = False
+) -> Iterator[str]:
     """The address of a server for a model, which ends with the block."""
-    app = create(model, name, door or Door(), allowed)
+    app = create(model, name, door or Door(), allowed, apart)
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -60,7 +60,7 @@ def slow_world() -> nbr.Reasoner:
 
 
 def test_a_slow_question_does_not_hold_up_a_quick_one() -> None:
-    allowed = Allowed(seconds=5.0, slow_threads=1)
+    allowed = Allowed(seconds=5.0, slow_workers=1)
     with served(slow_world(), allowed=allowed) as address, httpx.Client(base_url=address, timeout=60) as client:
 
         def explain(_: int) -> int:
@@ -80,7 +80,7 @@ def test_a_slow_question_does_not_hold_up_a_quick_one() -> None:
 
 
 def test_more_work_than_the_server_takes_on_is_turned_away() -> None:
-    allowed = Allowed(slow_threads=1, slow_waiting=0)
+    allowed = Allowed(slow_workers=1, slow_waiting=0)
     with served(slow_world(), allowed=allowed) as address:
         body = {"question": "x", "given": "slow=1"}
         with ThreadPoolExecutor(1) as pool:
@@ -161,7 +161,7 @@ def test_broken_bodies(client: httpx.Client, classifier: httpx.Client, path: str
 
 def test_what_a_client_that_left_has_asked_for_is_not_worked_out() -> None:
     """The only slow thread is busy; a question behind it leaves the queue with its client, and makes room."""
-    allowed = Allowed(seconds=5.0, slow_threads=1, slow_waiting=1)
+    allowed = Allowed(seconds=5.0, slow_workers=1, slow_waiting=1)
     body = {"question": "x", "given": "slow=1"}
     with served(slow_world(), allowed=allowed) as address, ThreadPoolExecutor(1) as pool:
         first = pool.submit(httpx.post, f"{address}/api/explain", json=body, timeout=60)

@@ -17,6 +17,7 @@ from nbr.rules import Clause, Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.sources import SOURCES, Branching, Listing, Statements
 from nbr.sources.elimination import Elimination
+from nbr.sources.listing import ties
 from nbr.sources.regions import why_not
 
 QUICK = 0.02  # seconds of listing that are not worth asking a counter for
@@ -61,7 +62,7 @@ def _untold(part: Component, limits: Limits) -> str | None:
     """Why comparisons between numbers do not tell all that there is, in words for a user; None if they do."""
     if part.knowledge.codec is not None:
         return None
-    return why_not(Listing.of(*part.question, seconds=LISTED * limits.left).tied)
+    return why_not(ties(*part.question, seconds=LISTED * limits.left))
 
 
 def _folded(part: Component) -> Component:

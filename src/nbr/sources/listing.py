@@ -52,7 +52,7 @@ class Listing(Source):
     ) -> Listing:
         """`seconds` are for regions that comparisons between numbers make, where they are not known yet."""
         knowledge, proposition, condition = narrowed(knowledge, proposition, condition)
-        tied = _tied(knowledge, proposition, condition, seconds)
+        tied = ties(knowledge, proposition, condition, seconds)
         return cls(knowledge, proposition, condition, _cells(knowledge, proposition, condition, grid, tied), tied)
 
     @property
@@ -75,8 +75,7 @@ class Listing(Source):
         boxes = self.grid.boxes and self.knowledge.codec is None  # what a decoder does within a box is not known
         search = limits.share(0.5 if fits else 0.3)
         generator = torch.Generator().manual_seed(limits.seed)
-        none = torch.zeros(0, len(self.grid.centres), dtype=torch.float64)
-        parts = [self._part(none, none if boxes else None)]
+        parts: list[tuple[Tensor, Tensor, Tensor]] = []
         seen = points = held = 0
         for chunk, radius in self.grid.mixed(self.width) if fits else self.grid.scattered(self.width, generator):
             part = self._part(chunk, radius if boxes else None)
@@ -85,6 +84,9 @@ class Listing(Source):
             held += sum(table.numel() for table in part)
             if search.left <= 0 or held > HELD:
                 break
+        if not parts:  # no point at all
+            none = torch.zeros(0, len(self.grid.centres), dtype=torch.float64)
+            parts = [self._part(none, none if boxes else None)]
         complete = fits and seen == self.count and boxes == self.grid.boxes and self._tied_completely
         tables, places, covers = (torch.cat(part) for part in zip(*parts, strict=True))
         if not complete:
@@ -208,8 +210,10 @@ def narrowed(knowledge: Knowledge, proposition: Set, condition: Set | None) -> t
     return Knowledge(small, knowledge.rules), moved[0] or proposition, moved[1]
 
 
-def _tied(knowledge: Knowledge, proposition: Set, condition: Set | None, seconds: float | None) -> tuple[Regions, ...]:
-    """The variables that comparisons between numbers tie together."""
+def ties(
+    knowledge: Knowledge, proposition: Set, condition: Set | None, seconds: float | None = None
+) -> tuple[Regions, ...]:
+    """The variables that comparisons between numbers tie together, with their regions."""
     if knowledge.codec is not None:
         return ()
     parts = (*knowledge.rules, proposition, condition)

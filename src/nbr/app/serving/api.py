@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 import nbr
 from nbr.app.serving import bodies
-from nbr.app.serving.limits import Allowed, Busy, Lanes
+from nbr.app.serving.limits import Allowed, Busy, Lanes, Processes, Threads, Work
 from nbr.app.serving.reasoning import Asked, Report
 from nbr.app.serving.security import Door, Guard
 from nbr.errors import NbrError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from nbr.app.serving.picturing import Judged
 
 PAGE = Path(__file__).parents[1] / "page"
+Routes = Callable[[APIRouter, Any, Lanes], None]
 KINDS = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -68,10 +70,15 @@ class Plain(Response):
             return json.dumps(_finite(content)).encode("ascii")
 
 
-def create(model: Any, name: str, door: Door, allowed: Allowed | None = None) -> Guard:
-    """An ASGI application for one model that was loaded; requests name no files."""
+def create(model: Any, name: str, door: Door, allowed: Allowed | None = None, apart: bool = False) -> Guard:
+    """An ASGI application for one model that was loaded; requests name no files.
+
+    With `apart` slow questions go to processes of their own, to which the model must be able to travel.
+    """
     allowed = allowed or Allowed()
-    lanes = Lanes(allowed)
+    make, routes = _reasoner(model, name) if isinstance(model, Reasoner) else _classifier(model, name, allowed)
+    here, count = make(), allowed.slow_workers
+    lanes = Lanes(here, Processes(make, count) if apart else Threads(here, count), allowed)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -88,12 +95,7 @@ def create(model: Any, name: str, door: Door, allowed: Allowed | None = None) ->
         responses=ERRORS,
     )
     api = APIRouter(prefix="/api")
-    if isinstance(model, Reasoner):
-        _reasoner(api, Asked(model, name), lanes)
-    else:
-        from nbr.app.serving.picturing import Judged  # needs what a reasoner does without
-
-        _classifier(api, Judged(model, name, allowed.side), lanes)
+    routes(api, here, lanes)
     app.include_router(api)
     _page(app)
     _errors(app)
@@ -106,7 +108,17 @@ def create(model: Any, name: str, door: Door, allowed: Allowed | None = None) ->
     return Guard(app, door, allowed)
 
 
-def _reasoner(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
+def _reasoner(model: Reasoner, name: str) -> tuple[Callable[[], Asked], Routes]:
+    return partial(Asked, model, name), _about_rules
+
+
+def _classifier(model: Any, name: str, allowed: Allowed) -> tuple[Callable[[], Judged], Routes]:
+    from nbr.app.serving.picturing import Judged  # needs what a reasoner does without
+
+    return partial(Judged, model, name, allowed.side), _about_pictures
+
+
+def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
     @api.get("/model")
     async def model() -> Plain:
         """Variables, rules, and whether there is a prior."""
@@ -115,7 +127,7 @@ def _reasoner(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
     @api.post("/ask")
     async def ask(body: bodies.Ask) -> Plain:
         """Belief, plausibility, conflict and, with a prior, probability; or the values of a variable, ranked."""
-        return Plain(await lanes.either(lambda budget: asked.ask(body, budget), _settled, body.budget))
+        return Plain(await lanes.either(_said("ask", body), _settled, body.budget))
 
     @api.post("/ask-many")
     async def ask_many(body: bodies.AskMany) -> Plain:
@@ -124,12 +136,12 @@ def _reasoner(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
         def settled(found: Report) -> bool:
             return all(map(_settled, found["answers"]))
 
-        return Plain(await lanes.either(lambda budget: asked.ask_many(body, budget), settled, body.budget))
+        return Plain(await lanes.either(_said("ask_many", body), settled, body.budget))
 
     @api.post("/explain")
     async def explain(body: bodies.Explain) -> Plain:
         """What the answer owes to each rule, minimal sets of rules, points for and against, what to observe next."""
-        return Plain(await lanes.long(lambda budget: asked.explain(body, budget), body.budget))
+        return Plain(await lanes.long(_said("explain", body), body.budget))
 
     @api.post("/probability")
     async def probability(body: bodies.Explain) -> Plain:
@@ -138,15 +150,15 @@ def _reasoner(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
         def settled(found: Report) -> bool:
             return bool(found["exact"])
 
-        return Plain(await lanes.either(lambda budget: asked.probability(body, budget), settled, body.budget))
+        return Plain(await lanes.either(_said("probability", body), settled, body.budget))
 
     @api.post("/sample")
     async def sample(body: bodies.Sample) -> Plain:
         """Rows drawn from the model and its prior."""
-        return Plain(await lanes.long(lambda _: asked.sample(body), body.budget))
+        return Plain(await lanes.long(_said("sample", body), body.budget))
 
 
-def _classifier(api: APIRouter, judged: Judged, lanes: Lanes) -> None:
+def _about_pictures(api: APIRouter, judged: Judged, lanes: Lanes) -> None:
     @api.get("/model")
     async def model() -> Plain:
         """Labels, the shape of inputs, and recorded figures."""
@@ -155,17 +167,27 @@ def _classifier(api: APIRouter, judged: Judged, lanes: Lanes) -> None:
     @api.post("/classify")
     async def classify(body: bodies.Picture) -> Plain:
         """The label of a picture, with the interval of every label, conflict, proved radius and reasons."""
-        return Plain(await lanes.quick.run(lambda: judged.classify(body), lanes.patience))
+        return Plain(await lanes.short(_said("classify", body)))
 
     @api.post("/certify")
     async def certify(body: bodies.Picture) -> Plain:
         """How far a picture may be changed, in L2, with the proof that its label stays."""
-        return Plain(await lanes.quick.run(lambda: judged.certify(body), lanes.patience))
+        return Plain(await lanes.short(_said("certify", body)))
 
     @api.post("/attack")
     async def attack(body: bodies.Picture) -> Plain:
         """The nearest picture with another label that a short attack finds."""
-        return Plain(await lanes.long(lambda _: judged.attack(body), None))
+        return Plain(await lanes.long(_said("attack", body)))
+
+
+def _said(name: str, body: bodies.Body) -> Work:
+    """What a request asks of the model that is served: the method of that name. It can be sent to another process."""
+    return partial(_called, name, body)
+
+
+def _called(name: str, body: bodies.Body, served: Any, budget: float) -> Report:
+    found: Report = getattr(served, name)(body, budget)
+    return found
 
 
 def _settled(found: Report) -> bool:

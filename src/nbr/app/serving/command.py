@@ -44,7 +44,7 @@ def serve(
         raise NbrError(f"the budget is a number of seconds above 0, not {budget}")
     found = load(model)
     made = token or (None if host in HERE else secrets.token_urlsafe(24))
-    app = create(found, Path(model).name, Door.of(host, made), Allowed(seconds=budget))
+    app = create(found, Path(model).name, Door.of(host, made), Allowed(seconds=budget), apart=True)
     settings = uvicorn.Config(
         app,
         log_level="warning",

@@ -1,22 +1,29 @@
-"""How much a request may ask for, and the threads that do the work, so that slow questions hold up no quick ones."""
+"""How much a request may ask for, and who does the work, so that slow questions hold up no quick ones.
+
+Quick questions have one thread: torch lets go of the interpreter at every step, so that several threads fight for it
+and get less done together than one. Slow ones have processes of their own, which share no interpreter with the quick
+ones, or threads where a model cannot travel.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 Result = TypeVar("Result")
 OVERRUN = 3.0  # times its budget: solvers look at the clock now and then only
 GRACE = 5.0  # seconds beyond that
+IDLE = 300.0  # seconds after which a process that nobody needs ends
 
 
 @dataclass(frozen=True)
 class Allowed:
-    """What one request may take, beside what `bodies` says of its words; the clients of a server share its threads."""
+    """What one request may take, beside what `bodies` says of its words; the clients of a server share its workers."""
 
     seconds: float = 10.0  # of thinking; what is not known by then is bounded
     quick: float = 0.25  # of thinking before a question counts as slow
@@ -24,8 +31,7 @@ class Allowed:
     picture: int = 4 << 20  # bytes of a body with a picture in it
     side: int = 2_048  # pixels
     upload: float = 10.0  # seconds for a body to arrive
-    quick_threads: int = 4
-    slow_threads: int = 2
+    slow_workers: int = 2
     quick_waiting: int = 256
     slow_waiting: int = 16
 
@@ -34,60 +40,142 @@ class Busy(Exception):
     """There is more work than the server takes on, or it took too long."""
 
 
+Work = Callable[[Any, float], Any]  # what is to be done with the model that is served, in so many seconds
+
+
+class Workers(Protocol):
+    """Who does work: threads or processes."""
+
+    def start(self) -> Executor:
+        """New ones, for the first time or because one has died."""
+
+    def end(self, pool: Executor) -> None:
+        """Take no more work; what runs ends within its budget."""
+
+    def task(self, work: Work, seconds: float) -> Callable[[], Any]:
+        """Work as it is handed to them."""
+
+
+class Threads:
+    """Threads that share the model with everybody else here."""
+
+    def __init__(self, model: Any, count: int) -> None:
+        self.model, self.count = model, count
+
+    def start(self) -> Executor:
+        return ThreadPoolExecutor(self.count)
+
+    def end(self, pool: Executor) -> None:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+    def task(self, work: Work, seconds: float) -> Callable[[], Any]:
+        return partial(work, self.model, seconds)
+
+
+class Processes:
+    """Processes that each have made the model for themselves; they begin with the first work."""
+
+    def __init__(self, make: Callable[[], Any], count: int) -> None:
+        self.make, self.count = make, count
+
+    def start(self) -> Executor:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        pool: Executor = ProcessPoolExecutor(self.count, timeout=IDLE, initializer=_begin, initargs=(self.make,))
+        return pool
+
+    def end(self, pool: Executor) -> None:
+        pool.shutdown(wait=False, kill_workers=True)  # type: ignore[call-arg]
+
+    def task(self, work: Work, seconds: float) -> Callable[[], Any]:
+        return partial(_do, work, seconds)
+
+
+_MINE: list[Any] = []  # the model of a process that was started to work
+
+
+def _begin(make: Callable[[], Any]) -> None:
+    import signal
+
+    import torch
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody at a terminal; the server ends its workers
+    torch.set_num_threads(1)
+    _MINE[:] = [make()]
+
+
+def _do(work: Work, seconds: float) -> Any:
+    return work(_MINE[0], seconds)
+
+
 class Lane:
-    """Some threads, and a queue in front of them that does not grow beyond a limit."""
+    """Workers, and a queue in front of them that does not grow beyond a limit."""
 
-    def __init__(self, threads: int, waiting: int) -> None:
-        self.pool = ThreadPoolExecutor(threads)
-        self.most, self.inside, self.lock = threads + waiting, 0, threading.Lock()
+    def __init__(self, workers: Workers, most: int) -> None:
+        self.workers, self.pool = workers, workers.start()
+        self.most, self.inside, self.lock = most, 0, threading.Lock()
 
-    async def run(self, work: Callable[[], Result], patience: float) -> Result:
-        """What the work returns. One that takes longer is left alone, and keeps its thread until it ends."""
+    async def run(self, work: Work, seconds: float, patience: float) -> Any:
+        """What the work returns. One that takes longer is left alone, and keeps its worker until it ends."""
         with self.lock:
             if self.inside >= self.most:
                 raise Busy("too many questions are waiting; try again in a moment")
             self.inside += 1
-        future: Future[Result] = self.pool.submit(work)
+        try:
+            future = self._submitted(self.workers.task(work, seconds))
+        except BaseException:
+            self._left(None)
+            raise
         future.add_done_callback(self._left)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), patience)
         except TimeoutError:
             raise Busy("it took longer than a request may; ask for less, or try again in a moment") from None
+        except BrokenExecutor:
+            raise Busy("a process that worked on it has ended; try again in a moment") from None
 
-    def _left(self, _: Future[Result]) -> None:
+    def _submitted(self, task: Callable[[], Any]) -> Future[Any]:
+        try:
+            return self.pool.submit(task)
+        except BrokenExecutor:  # a worker has died since the last question
+            self.workers.end(self.pool)
+            self.pool = self.workers.start()
+            return self.pool.submit(task)
+
+    def _left(self, _: Future[Any] | None) -> None:
         with self.lock:
             self.inside -= 1
 
     def close(self) -> None:
-        """Take no more work; what runs ends within its budget."""
-        self.pool.shutdown(wait=False, cancel_futures=True)
+        self.workers.end(self.pool)
 
 
 class Lanes:
     """Every question is tried for a moment among the quick ones; what needs longer goes on among the slow ones."""
 
-    def __init__(self, allowed: Allowed) -> None:
+    def __init__(self, model: Any, slow: Workers, allowed: Allowed) -> None:
         self.allowed = allowed
-        self.quick = Lane(allowed.quick_threads, allowed.quick_waiting)
-        self.slow = Lane(allowed.slow_threads, allowed.slow_waiting)
+        self.quick = Lane(Threads(model, 1), 1 + allowed.quick_waiting)
+        self.slow = Lane(slow, allowed.slow_workers + allowed.slow_waiting)
 
     def budget(self, seconds: float | None) -> float:
         """The seconds that a request gets of those that it asks for."""
         return self.allowed.seconds if seconds is None else min(seconds, self.allowed.seconds)
 
-    async def either(
-        self, work: Callable[[float], Result], settled: Callable[[Result], bool], seconds: float | None
-    ) -> Result:
+    async def either(self, work: Work, settled: Callable[[Any], bool], seconds: float | None) -> Any:
         """Work that takes a budget: at first a small one, and the whole of it if that does not settle the matter."""
         budget = self.budget(seconds)
         first = min(budget, self.allowed.quick)
-        found = await self.quick.run(lambda: work(first), self.patience)
+        found = await self.short(work, first)
         return found if first == budget or settled(found) else await self.long(work, seconds)
 
-    async def long(self, work: Callable[[float], Result], seconds: float | None) -> Result:
+    async def short(self, work: Work, seconds: float | None = None) -> Any:
+        """Work that is known to be done soon."""
+        return await self.quick.run(work, self.budget(seconds), self.patience)
+
+    async def long(self, work: Work, seconds: float | None = None) -> Any:
         """Work that is known to take its time."""
-        budget = self.budget(seconds)
-        return await self.slow.run(lambda: work(budget), self.patience)
+        return await self.slow.run(work, self.budget(seconds), self.patience)
 
     def close(self) -> None:
         self.quick.close()

@@ -50,7 +50,7 @@ class Judged:
             "attack": hasattr(self.classifier, "as_module"),
         }
 
-    def classify(self, body: bodies.Picture) -> Report:
+    def classify(self, body: bodies.Picture, budget: float) -> Report:
         """The label, intervals, conflict, proved radius and the rules that counted most, with what they remember."""
         numbers, warnings = self._input(body)
         (report,) = classifying.reports(self.classifier, [(Path("picture"), numbers, warnings)])
@@ -58,12 +58,12 @@ class Judged:
         kept = {key: value for key, value in report.items() if key != "picture"}
         return {**kept, "rules": told, "image": _shades(numbers) if self.shape is not None else None}
 
-    def certify(self, body: bodies.Picture) -> Report:
+    def certify(self, body: bodies.Picture, budget: float) -> Report:
         """The label and its proved radius."""
-        found = self.classify(body)
+        found = self.classify(body, budget)
         return {key: found[key] for key in SHOWN}
 
-    def attack(self, body: bodies.Picture) -> Report:
+    def attack(self, body: bodies.Picture, budget: float) -> Report:
         """The nearest input with another label that a short descent finds; there may be nearer ones."""
         if not hasattr(self.classifier, "as_module"):
             raise NbrError("this classifier has no gradients that an attack could follow")

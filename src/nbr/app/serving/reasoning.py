@@ -32,9 +32,13 @@ LABELS = 1_000  # of a choice that are told
 class Misread(NbrError):
     """A question or a condition that cannot be read: which of them, and where."""
 
-    def __init__(self, field: str, error: NbrError) -> None:
-        super().__init__(f"{field}: {error}", error.at)
-        self.field = field
+    field: str
+
+    @classmethod
+    def of(cls, field: str, error: NbrError) -> Misread:
+        found = cls(f"{field}: {error}", error.at)
+        found.field = field
+        return found
 
 
 class Asked:
@@ -99,7 +103,7 @@ class Asked:
         reasoner, given = self._read(body, question=body.question)
         return reasoner.probability(body.question, given, budget=budget, seed=body.seed).as_json()
 
-    def sample(self, body: bodies.Sample) -> Report:
+    def sample(self, body: bodies.Sample, budget: float) -> Report:
         """Rows drawn from the model and its prior."""
         reasoner, given = self._read(body)
         rows = reasoner.sample(body.count, given, seed=body.seed)
@@ -139,7 +143,7 @@ def _check(world: World, field: str, words: str) -> None:
         if field != "question" or bare(world, said) is None:
             said.check(world)
     except NbrError as error:
-        raise Misread(field, error) from None
+        raise Misread.of(field, error) from None
 
 
 def _variable(name: str, kind: Variable) -> Report:
