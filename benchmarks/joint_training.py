@@ -2,6 +2,7 @@
 
 torchrun --nproc-per-node 2 benchmarks/joint_training.py fit --steps 60 --out OUT.pt
 torchrun --nproc-per-node 2 benchmarks/joint_training.py robust --steps 46 --out OUT.pt --double
+torchrun --nproc-per-node 2 benchmarks/joint_training.py ten --steps 46 --out OUT.pt
 torchrun --nproc-per-node 2 benchmarks/joint_training.py sums --steps 50 --out OUT.pt      sums of gradients alone
 torchrun --nproc-per-node 1 benchmarks/joint_training.py turn --steps 10 --out OUT.pt      steps of the optimiser alone
 python benchmarks/joint_training.py fit --steps 20 --out OUT.pt --one-of 64     what the first of 64 would compute
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor, distributed, nn
@@ -20,6 +22,7 @@ import nbr
 from nbr import datasets, lipschitz, priors
 from nbr.classify import descent
 from nbr.classify.experts import Experts
+from nbr.classify.pairs import Pairs
 from nbr.classify.recipe import Recipe, Sample
 from nbr.learning.bank import Bank
 from nbr.learning.objectives import objective
@@ -29,6 +32,7 @@ from nbr.training import Process, Progress, here
 
 ROWS = 20_000_000
 RULES = 16
+TEN = Recipe(epsilon=1.58, frames="pairs", width=256, depth=5, head=32, batch=512, beta=1.2)
 
 
 class OneOf(Process):
@@ -39,8 +43,8 @@ class OneOf(Process):
         whole[self.rank :: self.size] = own
         return whole
 
-    def sum_gradients(self, values: Sequence[Tensor]) -> None:
-        pass
+    def summed(self, loss: float, values: Sequence[Tensor]) -> float:
+        return loss
 
     def exchange(self, values: Sequence[Tensor], owners: Sequence[int]) -> None:
         pass
@@ -82,6 +86,18 @@ def robust(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, 
     return time.perf_counter() - began, flat(network)
 
 
+def ten(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, Tensor]:
+    """The networks of the classifier of ten digits that ships, on as many images as make epochs of 46 steps."""
+    X, y = datasets.mnist(None, "train")
+    some = 46 * TEN.batch
+    torch.set_default_dtype(dtype)
+    sample = Sample(torch.from_numpy(X[:some]).flatten(1).to(dtype), torch.from_numpy(y[:some]), (28, 28))
+    began = time.perf_counter()
+    recipe = replace(TEN, epochs=-(-steps // 46))
+    network = Pairs(10).train(sample, recipe, lambda progress: losses.append(progress.figures["loss"]))
+    return time.perf_counter() - began, flat(network)
+
+
 def sums(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, Tensor]:
     """Seconds for a sum over all processes, of as many numbers as the networks of `robust` have weights."""
     values = torch.ones(1_100_000, dtype=dtype)
@@ -111,7 +127,7 @@ def main(task: str, steps: int, double: bool, out: str, one_of: int) -> None:
         here = descent.here = lambda: OneOf(0, one_of)
     spent = time.process_time()
     process, losses = here(), []
-    seconds, weights = {"fit": fit, "robust": robust, "sums": sums, "turn": turn}[task](
+    seconds, weights = {"fit": fit, "robust": robust, "ten": ten, "sums": sums, "turn": turn}[task](
         steps, torch.float64 if double else torch.float32, losses
     )
     if process.first:
@@ -120,7 +136,7 @@ def main(task: str, steps: int, double: bool, out: str, one_of: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=["fit", "robust", "sums", "turn"])
+    parser.add_argument("task", choices=["fit", "robust", "ten", "sums", "turn"])
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--double", action="store_true")
     parser.add_argument("--out", required=True)

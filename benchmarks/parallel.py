@@ -3,7 +3,8 @@
 python benchmarks/parallel.py certify    a proof for each training image of mnist-10, in 1, 2 and 4 processes
 python benchmarks/parallel.py attack     nbr attack on mnist-4-9, the same
 python benchmarks/parallel.py fit        training under torchrun: losses and weights in float64, seconds in float32
-python benchmarks/parallel.py robust     the same for the networks of a robust classifier
+python benchmarks/parallel.py robust     the same for the networks of a robust classifier of 4 and 9
+python benchmarks/parallel.py ten        the same for those of ten digits
 python benchmarks/parallel.py alike      what one of 64 processes would compute in a step, beside one alone
 python benchmarks/parallel.py cluster    a dask cluster of two processes, one of them killed
 python benchmarks/parallel.py killed TABLE.csv    one of two ranks of nbr fit killed ten times
@@ -43,7 +44,7 @@ from nbr.robustness import protocol
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "docs" / "results" / "parallel.json"
-ATTACKS = ["DDN", "margin"]
+ATTACKS = ["PGD", "DDN", "margin"]
 KILLS = 10
 
 
@@ -217,8 +218,8 @@ def _times(seconds: dict[int, float]) -> dict[str, Any]:
 
 
 def main(task: str, table: Path | None, images: int, steps: int) -> None:
-    if task in ("fit", "robust"):
-        told = trained(task, steps or {"fit": 60, "robust": 138}[task], {"fit": 20, "robust": 46}[task])
+    if task in ("fit", "robust", "ten"):
+        told = trained(task, steps or (60 if task == "fit" else 138), 20 if task == "fit" else 46)
     elif task == "alike":
         told = alike()
     elif task == "killed":
@@ -234,7 +235,7 @@ def main(task: str, table: Path | None, images: int, steps: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=["certify", "attack", "fit", "robust", "alike", "cluster", "killed"])
+    parser.add_argument("task", choices=["certify", "attack", "fit", "robust", "ten", "alike", "cluster", "killed"])
     parser.add_argument("table", nargs="?", type=Path)
     parser.add_argument("--images", type=int, default=1991)
     parser.add_argument("--steps", type=int, default=0)

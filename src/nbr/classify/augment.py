@@ -10,9 +10,8 @@ from torch import Tensor
 TURN, SIZE, SLANT, SHIFT = math.radians(10), 0.1, 0.1, 1.5 / 14  # at strength 1; SHIFT in halves of the picture
 
 
-def affine(pictures: Tensor, strength: float, generator: torch.Generator) -> Tensor:
-    """Each picture (n, height, width) under its own random affine map."""
-    count, height, width = pictures.shape
+def drawn(count: int, strength: float, generator: torch.Generator) -> Tensor:
+    """Random affine maps near the identity, one for each of so many pictures: (count, 2, 3)."""
 
     def draw(most: float, *shape: int) -> Tensor:
         return (torch.rand(count, *shape, generator=generator) * 2 - 1) * most * strength
@@ -20,6 +19,12 @@ def affine(pictures: Tensor, strength: float, generator: torch.Generator) -> Ten
     angle, size, slant, shift = draw(TURN), 1 + draw(SIZE), draw(SLANT), draw(SHIFT, 2)
     cosine, sine = size * angle.cos(), size * angle.sin()
     rows = [torch.stack([cosine, slant - sine, shift[:, 0]], 1), torch.stack([sine, cosine, shift[:, 1]], 1)]
-    grid = torch.nn.functional.affine_grid(torch.stack(rows, 1), [count, 1, height, width], align_corners=False)
+    return torch.stack(rows, 1)
+
+
+def affine(pictures: Tensor, maps: Tensor) -> Tensor:
+    """Each picture (n, height, width) under its own affine map."""
+    count, height, width = pictures.shape
+    grid = torch.nn.functional.affine_grid(maps, [count, 1, height, width], align_corners=False)
     moved = torch.nn.functional.grid_sample(pictures[:, None], grid.to(pictures.dtype), align_corners=False)
     return moved[:, 0]

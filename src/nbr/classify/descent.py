@@ -15,7 +15,7 @@ from nbr.classify.recipe import Recipe, Sample, Watcher
 from nbr.lipschitz import Dense, Stiefel, dense, finish
 from nbr.training import Checkpoint, Loop, fingerprint, here, shuffled
 
-Loss = Callable[[Tensor, Tensor], Tensor]  # of scores (networks, batch) and the rows they belong to
+Loss = Callable[[Tensor, Tensor], Tensor]  # of scores (networks, batch) and their rows: a mean over these
 SCORED = 2048  # examples at a time
 
 
@@ -57,8 +57,10 @@ class Descent:
                 source = _source(recipe, epoch)
                 current[:] = [(source, shuffled(len(sample.points), recipe.batch, source), loss_of_epoch(epoch))]
             source, batches, goal = current[0]
-            points = sample.changed(batches[number], recipe.augment, source)
-            return goal(self._scores(points), batches[number])
+            rows = batches[number]
+            points, own = sample.changed(rows, recipe.augment, source, self.process), self.process.share(rows)
+            scores = self._scores(points)
+            return goal(scores, own) * (len(own) / len(rows)) if len(own) else scores.sum()  # fewer rows than processes
 
         optimiser = Stiefel(self.networks, lr=recipe.rate, process=self.process)
         Loop(
@@ -76,12 +78,13 @@ class Descent:
     def scores(self) -> Tensor:
         """Scores of all examples, unchanged: (networks, n)."""
         with torch.no_grad():
-            return torch.cat([self._scores(part) for part in self.sample.points.split(SCORED)], dim=1)
+            parts = self.sample.points.split(SCORED)
+            own = [self._scores(self.process.share(part)).T for part in parts]
+            return torch.cat([self.process.together(each, len(part)) for each, part in zip(own, parts, strict=True)]).T
 
     def _scores(self, points: Tensor) -> Tensor:
-        """Scores of points, of which this process computes its share."""
-        own: Tensor = self.networks(self.process.share(points) @ self.basis.T)[..., 0]
-        return self.process.together(own.T, len(points)).T
+        scores: Tensor = self.networks(points @ self.basis.T)[..., 0]
+        return scores
 
     def _finished(self) -> nn.Sequential:
         first = self.networks[0]

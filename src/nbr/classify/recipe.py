@@ -10,9 +10,9 @@ import torch
 from sklearn.model_selection import StratifiedShuffleSplit
 from torch import Tensor
 
-from nbr.classify.augment import affine
+from nbr.classify.augment import affine, drawn
 from nbr.errors import NbrError
-from nbr.training import Watcher
+from nbr.training import ALONE, Process, Watcher
 
 __all__ = ["Recipe", "Sample", "Watcher", "suggested"]
 ENOUGH = 12_000  # examples for scales and beliefs
@@ -98,11 +98,13 @@ class Sample:
         """The mean of values of some rows, each counted by its weight."""
         return values.mean() if self.weights is None else (values * self.weights[rows]).mean()
 
-    def changed(self, rows: Tensor, strength: float, generator: torch.Generator) -> Tensor:
-        points = self.points[rows]
+    def changed(self, rows: Tensor, strength: float, generator: torch.Generator, process: Process = ALONE) -> Tensor:
+        """A process's share of some examples, pictures changed a little at random; all draw the same changes."""
+        points = self.points[process.share(rows)]
         if self.shape is None or not strength:
             return points
-        return affine(points.view(-1, *self.shape), strength, generator).flatten(1)
+        changes = process.share(drawn(len(rows), strength, generator))
+        return affine(points.view(-1, *self.shape), changes).flatten(1)
 
 
 def suggested(sample: Sample) -> float:

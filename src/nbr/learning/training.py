@@ -82,7 +82,8 @@ class BankTraining:
         loss = self.objective.loss(self.bank, step)
         self.train = self.objective.log_likelihood(float(loss.detach()))
         pull = self.settings.pull * (1 - step / self.settings.steps) ** 2 * self.bank.beliefs.mean()
-        return loss + self.objective.process.once(pull)
+        process = self.objective.process
+        return process.part(loss) + process.once(pull)
 
     def _after(self, step: int, loss: float) -> bool:
         self.average.update_parameters(self.bank)

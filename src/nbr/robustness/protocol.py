@@ -27,6 +27,7 @@ from nbr.storage import checkpoints
 from nbr.training import Progress, Watcher, silent
 
 BATCH = 50
+LOOKED_AT = 512  # images at a time: each look at the training images copies them all
 
 
 @dataclass(frozen=True)
@@ -206,9 +207,9 @@ def _some(among: Tensor, count: int, seed: int) -> Tensor:
 def nearest_others(images: Tensor, labels: Tensor, train: Tensor, train_labels: Tensor, target: Target) -> Tensor:
     """For each image the nearest training image of another label that the classifier gives another label too."""
     with torch.no_grad():
-        predicted = torch.cat([target.logits(part).argmax(dim=1) for part in train.split(512)])
+        predicted = torch.cat([target.logits(part).argmax(dim=1) for part in train.split(LOOKED_AT)])
     known, found = train.flatten(1), []
-    for part, label in zip(images.split(BATCH), labels.split(BATCH), strict=True):  # not all distances at once
+    for part, label in zip(images.split(LOOKED_AT), labels.split(LOOKED_AT), strict=True):  # not all distances at once
         usable = (train_labels != label[:, None]) & (predicted != label[:, None])
         found.append(torch.cdist(part.flatten(1), known).masked_fill(~usable, torch.inf).argmin(dim=1))
     return train[torch.cat(found)]

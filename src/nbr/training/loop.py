@@ -47,7 +47,7 @@ class Loop:
     `loss` is told the number of the step, from 0, and draws only from sources that this number decides. `after` is
     told how many steps are done and the loss of the last one, and ends the run by returning True. A run can be taken up
     again after every `rest` steps; `kept` has, by name, what a checkpoint has to hold beside the optimiser. Of
-    several processes each has the loss of the whole batch, with gradients of its own share, and the first writes.
+    several processes each has its part of the loss of a batch: these add up, as do their gradients. The first writes.
     """
 
     def __init__(
@@ -100,11 +100,11 @@ class Loop:
     def _advance(self) -> float:
         self.optimiser.zero_grad()
         loss = self.loss(self.step)
-        value = float(loss.detach())
+        loss.backward()
+        params = [value for group in self.optimiser.param_groups for value in group["params"]]
+        value = self.process.summed(float(loss.detach()), params)
         if not math.isfinite(value):
             raise NbrError(f"training broke down at step {self.step + 1}: the loss is {value}")
-        loss.backward()
-        self.process.sum_gradients([value for group in self.optimiser.param_groups for value in group["params"]])
         self.optimiser.step()
         if self.schedule is not None:
             self.schedule.step()

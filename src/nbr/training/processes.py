@@ -1,9 +1,9 @@
 """Several processes that train one model together: which of them this is, and what goes between them.
 
-All draw the same batch, and each puts its share of the rows through the network, which is what takes time. The outputs
-are then brought together, so that every process computes the same loss of the whole batch: a normaliser is a mean over
-all processes before its logarithm is taken. Going back, each process follows its own rows, and gradients are summed. So
-nothing depends on how many there are, up to rounding.
+All draw the same batch, and each puts its share of the rows through the network, which is what takes time. Where a loss
+is not a mean over rows, the outputs are then brought together, so that every process computes the same loss of the
+whole batch: a normaliser is a mean over all processes before its logarithm is taken. Going back, each process follows
+its own rows, and losses and gradients are summed. So nothing depends on how many there are, up to rounding.
 """
 
 from __future__ import annotations
@@ -49,23 +49,26 @@ class Process:
         found: Tensor = _Together.apply(own, count, self)  # type: ignore[no-untyped-call]
         return found
 
-    def once(self, term: Tensor) -> Tensor:
-        """A term of a loss that belongs to no row: gradients are summed, so that only one process may have its own."""
-        return term if self.first else term.detach()
+    def part(self, whole: Tensor) -> Tensor:
+        """This process's part of a loss that all have the value of: parts add up, and gradients stay as they are."""
+        return whole if self.size == 1 else whole - (1 - 1 / self.size) * whole.detach()
 
-    def sum_gradients(self, values: Sequence[Tensor]) -> None:
-        """Give all processes the gradients of the whole batch."""
+    def once(self, term: Tensor) -> Tensor:
+        """A term of a loss that belongs to no row: only one process may have it, since losses and gradients add up."""
+        return term if self.first else torch.zeros_like(term)
+
+    def summed(self, loss: float, values: Sequence[Tensor]) -> float:
+        """The loss of the whole batch, and its gradients for all processes, in one message."""
         if self.size == 1:
-            return
-        for value in values:
-            if value.grad is None:
-                value.grad = torch.zeros_like(value)
-        grads = [value.grad for value in values if value.grad is not None]
-        flat = torch.cat([grad.reshape(-1) for grad in grads])
+            return loss
+        grads = [torch.zeros_like(value) if value.grad is None else value.grad for value in values]
+        flat = torch.cat([*(grad.reshape(-1) for grad in grads), grads[0].new_tensor([loss])])
         with _others():
             distributed.all_reduce(flat)
-        for grad, part in zip(grads, flat.split([grad.numel() for grad in grads]), strict=True):
-            grad.copy_(part.view_as(grad))
+        *parts, total = flat.split([*(grad.numel() for grad in grads), 1])
+        for value, part in zip(values, parts, strict=True):
+            value.grad = part.view_as(value)
+        return float(total)
 
     def dealt(self, costs: Sequence[float]) -> list[int]:
         """Which process does each of some jobs that cost so much, the dearest first to whoever has least to do.
@@ -83,11 +86,14 @@ class Process:
         """Give all processes what each of them has made, in place and in one message: many cost more."""
         if self.size == 1 or not values:
             return
-        mine = [owner == self.rank for owner in owners]
-        flat = torch.cat([(v if own else torch.zeros_like(v)).reshape(-1) for v, own in zip(values, mine, strict=True)])
+        parts = [[v for v, owner in zip(values, owners, strict=True) if owner == rank] for rank in range(self.size)]
+        sizes = [sum(value.numel() for value in part) for part in parts]
+        own = torch.cat([values[0].new_empty(0), *(value.reshape(-1) for value in parts[self.rank])])
+        whole = values[0].new_empty(sum(sizes))
         with _others():
-            distributed.all_reduce(flat)
-        for value, part in zip(values, flat.split([value.numel() for value in values]), strict=True):
+            distributed.all_to_all_single(whole, own.repeat(self.size), sizes, [len(own)] * self.size)
+        made = [value for part in parts for value in part]
+        for value, part in zip(made, whole.split([value.numel() for value in made]), strict=True):
             value.copy_(part.view_as(value))
 
 
