@@ -60,8 +60,8 @@ class Familiarity:
         fits = found.directions.shape == (size, wide - 1) and found.weights.shape == (wide,)
         fits = fits and found.centre.shape == (size,) and found.labels.shape == found.distances.shape == (examples,)
         known = fits and torch.equal(found.labels.unique_consecutive().long(), torch.arange(labels))
-        # The largest value is not a number where any is not, and takes one pass.
-        if not known or not all(bool(part.abs().amax() < torch.inf) for part in tensors.values()):
+        # A sum is not finite where any number is not, and takes one pass.
+        if not known or not all(bool(part.sum(dtype=torch.float64).isfinite()) for part in tensors.values()):
             raise NbrError("the parts of the classifier do not fit together")
         return found
 
@@ -87,7 +87,7 @@ class Familiarity:
         found = []
         for start in range(0, len(places), CHUNK):
             part = places[start : start + CHUNK]
-            every = torch.addmm(squares, part, known.T, alpha=-2)  # without the square of the place itself
+            every = torch.addmm(squares, part, known, alpha=-2)  # without the square of the place itself
             if held_out:
                 rows = torch.arange(len(part))
                 every[rows, start + rows] = torch.inf
@@ -98,9 +98,9 @@ class Familiarity:
 
     @cached_property
     def _known(self) -> list[tuple[Tensor, Tensor]]:
-        """Of each label, its examples and the squares of their lengths."""
-        parts = [part.float() for part in self.references.split(self._counts)]
-        return [(part, part.square().sum(dim=1)) for part in parts]
+        """Of each label, its examples, one in a column, and the squares of their lengths."""
+        parts = [part.float().T.contiguous() for part in self.references.split(self._counts)]
+        return [(part, part.square().sum(dim=0)) for part in parts]
 
     @cached_property
     def _usual(self) -> list[Tensor]:
@@ -142,7 +142,7 @@ def familiarity(sample: Sample, seed: int) -> Familiarity | None:
     left = places[:, -1].double().std().clamp(min=1e-6 * spread.amax())
     weights = torch.cat([spread**-POWER, BEYOND / left[None] * (spread ** (1 - POWER)).mean()]).float()
     alone = replace(bare, weights=weights, references=(places * weights).half())
-    held = [alone._nearest(part, label, held_out=True) for label, (part, _) in enumerate(alone._known)]
+    held = [alone._nearest(part.T, label, held_out=True) for label, (part, _) in enumerate(alone._known)]
     distances = torch.cat(held)
     lonely = distances.isinf()  # the only example of its label
     distances[lonely] = distances[~lonely].median() if bool((~lonely).any()) else 1.0

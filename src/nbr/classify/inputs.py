@@ -66,9 +66,8 @@ class Pictures:
     def _inside(self, points: Array) -> Array:
         if self.box is not None:
             low, high = self.box
-            wrong = np.argwhere((points < low) | (points > high))
-            if len(wrong):
-                row, column = wrong[0]
+            if points.min() < low or points.max() > high:
+                row, column = np.argwhere((points < low) | (points > high))[0]
                 where = f"input {row} has {points[row, column]:g} at position {column}"
                 raise NbrError(f"{where}; values lie between {low:g} and {high:g}")
         return points

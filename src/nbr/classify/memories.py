@@ -93,6 +93,8 @@ def _reaches(sample: Sample, left: Tensor, recipe: Recipe) -> tuple[Tensor, Tens
 
 def _minimum(start: Tensor, loss: Callable[[Tensor], Tensor], recipe: Recipe) -> Tensor:
     """A fixed number of Adam steps; logarithms of scales are kept below a limit."""
+    if not start.numel():  # nothing was memorised
+        return start
     value = start.clone().requires_grad_()
     most = math.log(STEEPEST / recipe.epsilon)
 
@@ -101,5 +103,5 @@ def _minimum(start: Tensor, loss: Callable[[Tensor], Tensor], recipe: Recipe) ->
             (value if value.dim() == 1 else value[1]).clamp_(max=most)
         return False
 
-    Loop(torch.optim.Adam([value], lr=0.05), lambda step: loss(value), STEPS, after=limit).run()
+    Loop(torch.optim.Adam([value], lr=0.05, fused=True), lambda step: loss(value), STEPS, after=limit).run()
     return value.detach()

@@ -154,7 +154,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         labels = len(found.classes_)
         own = tensors["groups"].long() if "groups" in tensors else against_rest(tensors["side"].long(), labels)
         values = {name: tensors[name] for name in OVER_RULES}
-        fixed = Fixed(networks(tensors))
+        fixed = Fixed.taking(networks(tensors))
         memories, reach = tensors["memories"], tensors["reach"]
         found.rules_ = NonexpansiveRules(Groups(own), networks=fixed, memories=memories, reach=reach, **values)
         found.familiarity_ = Familiarity.restored(parts.below("familiarity").tensors, found.n_features_in_, labels)

@@ -21,7 +21,17 @@ class Fixed:
     """
 
     def __init__(self, network: nn.Module) -> None:
-        self._network = copy.deepcopy(network).eval().requires_grad_(False)
+        self._hold(copy.deepcopy(network))
+
+    @classmethod
+    def taking(cls, network: nn.Module) -> Fixed:
+        """The networks themselves, which nobody else has: those of a file, say."""
+        found = cls.__new__(cls)
+        found._hold(network)
+        return found
+
+    def _hold(self, network: nn.Module) -> None:
+        self._network = network.eval().requires_grad_(False)
         self._copies: dict[torch.dtype, nn.Module] = {}
 
     def __call__(self, points: Tensor) -> Tensor:
