@@ -3,11 +3,14 @@
 Half of the rows show one column beside the shared ones, half another. The truth is the frequency in all rows. Beside
 `open`, widened by its sampling error, stands the range of a linear program on the two tables as they are.
 
-    python benchmarks/two_tables_open.py [--trees] nltcs=DATA/nltcs plants=DATA/plants breast_cancer digits
+    python benchmarks/two_tables_open.py [--trees] nltcs=DATA/nltcs plants=DATA/plants breast_cancer digits fair randhie
+
+Tables are folders, or by name those of scikit-learn and, where it is installed, of statsmodels.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from itertools import product
@@ -32,8 +35,11 @@ def table(name: str) -> pd.DataFrame:
         parts = [np.loadtxt(Path(folder) / f"{part}.csv", delimiter=",", dtype=int) for part in ("train", "valid")]
         values = np.concatenate(parts)
     else:
-        loaded = getattr(datasets, f"load_{key}")()
-        values = np.column_stack([loaded.data, loaded.target])
+        if hasattr(datasets, f"load_{key}"):
+            loaded = getattr(datasets, f"load_{key}")()
+            values = np.column_stack([loaded.data, loaded.target])
+        else:  # of statsmodels
+            values = importlib.import_module(f"statsmodels.datasets.{key}").load_pandas().data.dropna().to_numpy()
         values = (values > np.median(values, axis=0)).astype(int)
     values = values[:, (values.mean(axis=0) > 0.1) & (values.mean(axis=0) < 0.9)]
     return pd.DataFrame(values, columns=[f"c{i}" for i in range(values.shape[1])])
