@@ -311,3 +311,8 @@ def test_the_networks_alone_are_a_classifier_too(trained: RobustClassifier) -> N
     assert len(bare.rules_.memories) == 0
     assert bare.certified_radius(X).shape == (40,)
     assert len(trained.rules_) == trained.rule_radius(X).shape[1]
+
+
+def test_what_is_promised_without_settings() -> None:
+    """Both are robust at L2 2 unless told otherwise, which is what figures in the documentation are of."""
+    assert nbr.RobustClassifier().epsilon == nbr.NonexpansiveClassifier().epsilon == 2.0

@@ -16,6 +16,7 @@ from nbr.learning import fitting
 from nbr.learning.clauses import grow, statement
 from nbr.learning.coarse import Coarse
 from nbr.learning.loglinear import Chains, agree
+from nbr.learning.patterns import Packed, search
 from nbr.learning.splitting import split
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -157,3 +158,37 @@ def test_agreement_stops_at_no_belief() -> None:
     rule = coarse.broken(nbr.language.parse("x0"))
     chains = Chains([np.array([0.5, 0.5])], 1000, seed=0)
     assert agree([rule], np.array([0.9]), np.array([1000]), np.array([0.3]), chains).weights.tolist() == [0.0]
+
+
+def test_the_error_of_clauses_is_that_of_a_mean_over_rows_not_learned_from() -> None:
+    found = fitting.fit_report(garden(), rules="clauses", seed=0)
+    parts = split(found.table, 0)
+    assert parts.test is not None
+    scored = found.reasoner.log_prob(parts.test)
+    assert found.held_out is not None
+    assert found.held_out.log_likelihood == pytest.approx(float(scored.mean()), abs=1e-6)
+    assert found.held_out.error == pytest.approx(float(scored.std()) / len(scored) ** 0.5, rel=1e-3)
+
+
+def test_a_pattern_needs_rows_that_show_it_and_a_model_that_expects_it() -> None:
+    """Rarer than expected, in columns that enough rows show together, and expected in some rows: all three."""
+    world, random = nbr.World.bits(2), np.random.default_rng(0)
+    even = random.integers(0, 2, (4000, 2))
+    apart = random.integers(0, 2, (400, 2)).astype(float)
+    apart[(apart == 1).all(axis=1), 1] = 0  # never both
+    hidden = apart.copy()
+    hidden[random.random(400) < 0.8, 1] = np.nan
+
+    def found(values: np.ndarray, together: int, draws: np.ndarray = even) -> set[tuple[str, ...]]:
+        data = tables.read(values, world)
+        coarse = Coarse.of(data, [], True)
+        rows = Packed(coarse, coarse.find(data.codes))
+        model = Packed(coarse, coarse.find(torch.from_numpy(draws).double()))
+        patterns = [each.literals for each in search(coarse, rows, model, together)]
+        return {tuple(str(coarse.literals[at].statement) for at in literals) for literals in patterns}
+
+    assert ("x0", "x1") in found(apart, 30)
+    assert ("x0", "x1") in found(hidden, 30)
+    assert ("x0", "x1") not in found(hidden, 100)  # some 80 rows show both
+    rare = (random.random((4000, 2)) < 0.05).astype(int)
+    assert ("x0", "x1") not in found(apart, 30, rare)  # the model expects one row of 400

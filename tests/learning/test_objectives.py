@@ -53,6 +53,18 @@ def test_points_that_no_row_shows_are_drawn_without_bias(start: int, monkeypatch
     torch.testing.assert_close(bank.doubt.grad / 23, slope, atol=0.01, rtol=0.1)
 
 
+def test_points_are_weighed_by_the_bank_from_the_first_step_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And only every so many steps, since that takes a look at all of them."""
+    monkeypatch.setattr(objectives, "FEW", 64)
+    goal = listed(bank := Bank(WORLD, [WORLD.names], rules=2, width=8, seed=1))
+    even = goal.chance.clone()
+    goal.loss(bank, 0)
+    first = goal.chance.clone()
+    assert not torch.equal(first, even)
+    goal.loss(Bank(WORLD, [WORLD.names], rules=2, width=8, seed=5), 1)
+    assert torch.equal(goal.chance, first)
+
+
 def test_a_stopped_objective_goes_on_with_the_same_points(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(objectives, "FEW", 64)
     bank = Bank(WORLD, [WORLD.names], rules=2, width=8, seed=1)
