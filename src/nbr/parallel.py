@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TypeVar
@@ -84,7 +84,8 @@ def _away(function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: in
     while done < len(chunks):
         work = (joblib.delayed(_alone)(function, chunk) for chunk in chunks[done:])
         # Arrays are sent as they are: those that joblib maps to memory cannot be written to, which torch warns of.
-        results = joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1, max_nbytes=None)(work)
+        parallel = joblib.Parallel(n_jobs=jobs, return_as=_as_they_come(), batch_size=1, max_nbytes=None)
+        results = parallel(work)
         try:
             for result in results:
                 done, deaths = done + 1, 0
@@ -97,7 +98,15 @@ def _away(function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: in
         finally:
             with warnings.catch_warnings():  # whoever asks for no more results need not be told that there are none
                 warnings.simplefilter("ignore")
-                results.close()
+                if isinstance(results, Generator):
+                    results.close()
+
+
+def _as_they_come() -> str:
+    """How joblib returns results: one after the other, or all at the end where the user's cluster knows no better."""
+    from joblib.parallel import get_active_backend
+
+    return "generator" if get_active_backend()[0].supports_return_generator else "list"
 
 
 def _alone(function: Callable[[Chunk], Result], chunk: Chunk) -> Result:

@@ -7,7 +7,9 @@ import sys
 import time
 from pathlib import Path
 
+import joblib
 import pytest
+from joblib.parallel import ThreadingBackend
 
 from nbr.errors import NbrError
 from nbr.parallel import mapped, pieces, seeded
@@ -74,3 +76,15 @@ def test_pieces_cover_every_row_once() -> None:
 def test_one_process_needs_no_joblib() -> None:
     code = "import sys; from nbr.parallel import mapped; list(mapped(abs, [1], 1)); sys.exit('joblib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class Late(ThreadingBackend):
+    """A cluster that returns all results at the end, as that of ray does."""
+
+    supports_return_generator = False
+
+
+def test_a_cluster_that_returns_all_results_at_the_end() -> None:
+    joblib.register_parallel_backend("late", Late)
+    with joblib.parallel_config(backend="late"):
+        assert list(mapped(abs, [-3, 2, -1], 2)) == [3, 2, 1]
