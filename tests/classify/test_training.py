@@ -7,12 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import softplus
 
 from nbr import NonexpansiveClassifier, RobustClassifier
 from nbr.classify import beliefs
 from nbr.classify.beliefs import ABSENT, push, seen
 from nbr.classify.experts import Experts
 from nbr.classify.memories import memorise
+from nbr.classify.pairs import Pairs
 from nbr.classify.recipe import Recipe, Sample
 from nbr.classify.rules import NonexpansiveRules, ScoredRules
 from nbr.inference.batch import Groups
@@ -158,6 +160,27 @@ def test_beliefs_are_learned_on_examples_moved_until_they_are_barely_right(monke
     barely = [margins for margins in seen_margins if float(margins.max()) < 0.05]
     assert len(seen_margins) == 2
     assert len(barely) == 1  # the other is as it is
+
+
+def test_the_first_loss_is_that_of_the_paper() -> None:
+    """Equation (16) at its first step, and a little for not being right at all, with one network for each label."""
+    recipe = Recipe(epsilon=0.5, width=6, depth=2, head=4, epochs=1, batch=40, seed=3)
+    points = torch.randn(40, 6, generator=torch.Generator().manual_seed(0))
+    labels = torch.arange(40) % 2
+    told: list[float] = []
+    Experts(2, 1).train(Sample(points, labels, None), recipe, lambda now: told.append(now.figures["loss"]))
+    with torch.no_grad():
+        scores = dense(6, [6, 6, 4], 2, 2, recipe.seed)(points)[..., 0]
+    own, other = scores.gather(0, labels[None])[0], scores.gather(0, 1 - labels[None])[0]
+    beta, sharp = recipe.beta * recipe.epsilon, recipe.sharpness / recipe.epsilon
+    robust = (softplus(-sharp * (own - beta)) + softplus(sharp * (other + beta))) / 2
+    right = softplus(-2 * sharp * ((own - other) / 2 - 0.1 * recipe.epsilon))
+    assert told[0] == pytest.approx(float((robust + recipe.plain * right).mean() / sharp), rel=1e-5)
+
+
+def test_a_network_for_a_pair_speaks_for_the_first_of_them() -> None:
+    spoken = Pairs(3).spoken(torch.zeros(3, 3), torch.tensor([0, 1, 2]))
+    assert spoken.tolist() == [[True, True, False], [False, False, True], [False, False, False]]
 
 
 def test_what_no_network_takes_is_memorised() -> None:

@@ -61,6 +61,18 @@ def test_beliefs_are_those_of_maximum_likelihood() -> None:
     assert [said[text] for text in rules] == pytest.approx([0.8, 0.5, 0.9, 0.3], abs=0.08)
 
 
+def test_a_clause_adds_what_rows_lose_without_it() -> None:
+    world = nbr.World.bits(2)
+    drawn = nbr.Reasoner(world, [nbr.Clause("x0 -> x1", 0.8)]).sample(4000, seed=1)
+    written = nbr.Reasoner(world, [nbr.Clause("x0 -> x1", 0.1)])
+    model = fitting.fit_report(tables.read(drawn, world), rules_from=written)
+    rows = split(model.table, 0).trainable
+    without = float(nbr.Reasoner(world).log_prob(rows).mean())
+    assert model.reasoner.rules[0].adds == pytest.approx(
+        float(model.reasoner.log_prob(rows).mean()) - without, abs=5e-3
+    )
+
+
 def test_chains_draw_from_rules_and_prior() -> None:
     world = nbr.World(a=nbr.Bit(), b=nbr.Choice("u", "v", "w"), c=nbr.Bit())
     data = tables.Table(world, torch.tensor([[0.0, 0, 0], [1, 1, 1], [0, 2, 1]], dtype=torch.float64))

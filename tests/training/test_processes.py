@@ -16,7 +16,7 @@ from nbr.classify.recipe import Recipe, Sample
 from nbr.learning import objectives, training
 from nbr.learning.bank import Bank
 from nbr.storage import checkpoints
-from nbr.training import Checkpoint, Progress, here
+from nbr.training import Checkpoint, Process, Progress, here
 from small_table import WORLD, holed, rows
 
 Run = tuple[list[float], torch.Tensor]  # losses, weights in the end
@@ -106,3 +106,13 @@ def test_two_processes_and_one(tmp_path: Path) -> None:
         assert states[0] is not None
         assert states[1] is not None
         assert states[0][0]["step"] == states[1][0]["step"] > 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_parts_of_a_loss_add_up_and_keep_its_gradient(size: int) -> None:
+    value = torch.tensor(3.0, requires_grad=True)
+    parts = [Process(rank, size).part(value**2) for rank in range(size)]
+    assert sum(part.item() for part in parts) == pytest.approx(9)
+    assert float(torch.autograd.grad(parts[-1], value)[0]) == pytest.approx(6)
+    once = [Process(rank, size).once(2 * value) for rank in range(size)]
+    assert sum(term.item() for term in once) == pytest.approx(6)
