@@ -80,4 +80,5 @@ def test_a_verdict_in_a_notebook() -> None:
     shown = verdict._repr_html_()
     assert "<td style='text-align:left'>4</td>" in shown
     assert "and 1 more" in shown
+    assert "more" not in classifier.verdict(np.zeros((20, 784)))._repr_html_()
     assert f"{verdict.radius[0]:.4f}" in shown

@@ -13,7 +13,7 @@ import nbr
 from command import run
 from nbr import priors, tables
 from nbr.learning import fitting
-from nbr.learning.clauses import grow, statement
+from nbr.learning.clauses import _gains, grow, statement
 from nbr.learning.coarse import Coarse
 from nbr.learning.loglinear import Chains, agree
 from nbr.learning.patterns import Packed, search
@@ -161,6 +161,15 @@ def test_a_pattern_is_ruled_out_by_its_clause() -> None:
         shown = (codes[list(coarse.pattern(chosen).columns)] >= 0).all(axis=0)
         holds = clause.holds(data.world, data.codes).numpy()
         assert (coarse.pattern(chosen).at(codes)[shown] == ~holds[shown]).all()
+
+
+def test_a_clause_that_held_out_rows_break_does_not_join() -> None:
+    data = tables.Table(nbr.World.bits(1), torch.tensor([[0.0], [1.0]] * 50, dtype=torch.float64))
+    coarse = Coarse.of(data, [], True)
+    rule, codes = coarse.broken(nbr.language.parse("x0")), coarse.find(data.codes)
+    assert not _gains(rule, 1.0, 0.4, codes)  # half of the rows lose 1 nat, and all gain 0.4
+    assert _gains(rule, 1.0, 0.6, codes)
+    assert not _gains(rule, 1.0, 0.52, codes)  # which chance could give
 
 
 def test_agreement_stops_at_no_belief() -> None:

@@ -286,6 +286,15 @@ def test_few_rows_are_all_trained_on_and_nothing_is_claimed() -> None:
     assert (report.rows, report.held_out) == (99, None)
 
 
+def test_few_rows_of_numbers_that_tell_much() -> None:
+    """All rows have other distinct ones than those that were chosen by: a table of 16 years stopped here."""
+    year = np.arange(11.0)
+    frame = pd.DataFrame({"year": 1950 + year, "people": 1000 + 17 * year, "prices": 83 + 2 * year + year % 2})
+    report = fitting.fit_report(frame, rules=1, prior="uniform", steps=60)
+    assert report.rows in (8, 11)  # those that were trained on first, or all of them
+    assert bool(report.reasoner.log_prob(report.table).isfinite().all())
+
+
 def test_trees_by_name_where_the_world_could_be_listed() -> None:
     report = fitting.fit_report(implication(400), rules=1, prior="trees", steps=100)
     assert isinstance(report.reasoner.prior, priors.Trees)

@@ -40,8 +40,9 @@ def train_again(maker: Maker, rows: Split, count: int, chosen: Trained) -> End:
     """The chosen number of rules, trained on every row, if that does no harm."""
     steps = max(chosen.steps, min(chosen.settings.steps, LOOKS * chosen.settings.every))
     if rows.test is None:
-        final = maker.relearned(rows.every).train("all rows", {"train": rows.every}, count, steps)
-        if gains(final, chosen, "train"):
+        both = {"train": rows.every, "test": rows.train}  # to compare with the chosen one on what both were trained on
+        final = maker.relearned(rows.every).train("all rows", both, count, steps)
+        if gains(final, chosen, "train", called="test"):
             return End(chosen, chosen, "valid", "chosen by held-out rows; training on all rows broke down")
         return End(final, final, None, "trained again on all rows, too few to check it on others")
     trained = _trained(maker, rows, rows.test, count, steps)

@@ -122,18 +122,19 @@ def _rows(table: Table) -> object:
     return table.codes if table.counts is None else [table.codes, table.counts]
 
 
-def gain(before: Trained, after: Trained, part: str) -> tuple[float, float]:
-    """What a row of a part gains on average, and the standard error of that."""
+def gain(before: Trained, after: Trained, part: str, called: str | None = None) -> tuple[float, float]:
+    """What a row of a part gains on average, and the standard error of that; `before` may know it by another name."""
     with torch.no_grad():
-        each = after.objective.log_prob(after.bank, part) - before.objective.log_prob(before.bank, part)
+        was = before.objective.log_prob(before.bank, called or part)
+        each = after.objective.log_prob(after.bank, part) - was
     weights = after.objective.weights[part]
     mean = float(weights @ each)
     return mean, float((weights @ (each - mean) ** 2).sqrt()) / after.sizes[part] ** 0.5
 
 
-def gains(before: Trained, after: Trained, part: str) -> bool:
+def gains(before: Trained, after: Trained, part: str, called: str | None = None) -> bool:
     """Whether rows gain more than chance would give them: one standard error, or several where rows are few."""
-    mean, error = gain(before, after, part)
+    mean, error = gain(before, after, part, called)
     return mean > (1 + FEW / after.sizes[part]) * error
 
 
