@@ -221,13 +221,17 @@ def _layout(recipe: Recipe, labels: int) -> Layout:
 def _check(classifier: RobustClassifier) -> None:
     """Parts that a hand-made file may have got wrong are found here rather than when somebody asks."""
     rules = classifier.rules_
-    scores = rules.scores(torch.zeros(1, classifier.n_features_in_))  # as they were saved: no copy in float64 yet
-    count, table = scores.shape[1], rules.groups.table
+    count, table, size = rules.networks.count + len(rules.memories), rules.groups.table, classifier.n_features_in_
     lengths = {len(table), *(len(getattr(rules, name)) for name in OVER_RULES)}
     sound = all(bool(getattr(rules, name).isfinite().all()) for name in (*OVER_RULES, "reach", "memories"))
     within = bool(((rules.belief >= 0) & (rules.belief <= 1) & (rules.scale > 0)).all())
     shares = bool(((rules.share >= 0) & (rules.share <= 1)).all())  # else R does not rise with G
     grouped = rules.labels == len(classifier.classes_) and bool(((table >= -1) & (table <= 1)).all())
     spoken = bool((table == 1).any(dim=1).all() & (table == 0).any(dim=1).all())
-    if lengths != {count} or not (sound and within and shares and grouped and spoken):
+    fits = (
+        rules.networks.inputs == size
+        and rules.memories.shape[1:] == (size,)
+        and len(rules.reach) == len(rules.memories)
+    )
+    if lengths != {count} or not (fits and sound and within and shares and grouped and spoken):
         raise NbrError("the parts of the classifier do not fit together")

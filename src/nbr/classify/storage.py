@@ -68,12 +68,14 @@ def written(network: nn.Module) -> registry.Tensors:
 def networks(tensors: Mapping[str, Tensor]) -> nn.Sequential:
     """The inverse of `written`."""
     layers: list[nn.Module] = []
+    before: tuple[int, int] | None = None  # how many networks had how many outputs
     number = 0
     while f"networks.{number}.weight" in tensors:
         weight, bias = tensors[f"networks.{number}.weight"], tensors[f"networks.{number}.bias"]
-        count, outputs, _ = weight.shape
-        if bias.shape != (count, 1, outputs):
+        count, outputs, inputs = weight.shape
+        if bias.shape != (count, 1, outputs) or before not in (None, (1, inputs), (count, inputs)):
             raise NbrError("the weights of a network do not fit together")
+        before = (count, outputs)
         layer = Dense.__new__(Dense)
         nn.Module.__init__(layer)
         layer.weight, layer.bias = nn.Parameter(weight), nn.Parameter(bias)

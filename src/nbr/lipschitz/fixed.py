@@ -62,6 +62,12 @@ class Fixed:
         return first.shape[-1]
 
     @property
+    def count(self) -> int:
+        """How many networks there are."""
+        *_, last = self._network.parameters()
+        return last.shape[0]
+
+    @property
     def weights(self) -> int:
         """How many numbers they are made of."""
         return sum(value.numel() for value in self._network.parameters())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -15,7 +16,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor
@@ -26,9 +26,20 @@ from nbr.storage.atomic import write
 
 FORMAT = 1
 KEY = "nbr"
+DTYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+}
 BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key without quotation marks
 UNREADABLE = (
-    safetensors.SafetensorError,
     ValueError,
     KeyError,
     AttributeError,
@@ -81,10 +92,13 @@ def _value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def read(path: Path) -> bytes:
+def read(path: Path) -> bytearray:
     """The bytes of a file that is not empty."""
     try:
-        content = path.read_bytes()
+        content = bytearray(path.stat().st_size)
+        with path.open("rb", buffering=0) as file:
+            del content[file.readinto(content) or 0 :]
+            content += file.read()  # what has no size, as a pipe
     except (OSError, ValueError) as error:
         raise NbrError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     if not content:
@@ -92,7 +106,7 @@ def read(path: Path) -> bytes:
     return content
 
 
-def unpack(content: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def unpack(content: bytearray) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The data and tensors of a .nbr file, if its checksum fits."""
     header, tensors = _parse(content)
     version = header.get("format")
@@ -106,12 +120,22 @@ def unpack(content: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
     return model, tensors
 
 
-def from_toml(content: bytes) -> dict[str, Any]:
+def from_toml(content: bytearray) -> dict[str, Any]:
     """The data of a .toml file."""
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise NbrError(f"not a TOML file: {error}") from None
+
+
+def _tensor(content: bytearray, start: int, dtype: str, shape: list[int], data_offsets: list[int]) -> Tensor:
+    kind, (first, last) = DTYPES[dtype], data_offsets
+    count = math.prod(shape)
+    if min(first, *shape, 0) < 0 or last - first != count * kind.itemsize or start + last > len(content):
+        raise ValueError("a tensor is not where it should be")
+    if not count:
+        return torch.empty(shape, dtype=kind)
+    return torch.frombuffer(content, dtype=kind, count=count, offset=start + first).view(shape)
 
 
 def _checksum(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
@@ -123,12 +147,16 @@ def _checksum(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
     return digest.hexdigest()
 
 
-def _parse(content: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def _parse(content: bytearray) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Tensors lie where they are in the content: safetensors itself would copy each."""
     try:
-        length = int.from_bytes(content[:8], "little")
-        metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
-        tensors = safetensors.torch.load(content)
-        header = json.loads(metadata[KEY])
+        start = 8 + int.from_bytes(content[:8], "little")
+        entries = json.loads(content[8:start])
+        header = json.loads(entries.pop("__metadata__")[KEY])
+        tensors = {name: _tensor(content, start, **entry) for name, entry in entries.items()}
+        spans = sorted(tuple(entry["data_offsets"]) for entry in entries.values())
+        if [0, *(last for _, last in spans)] != [*(first for first, _ in spans), len(content) - start]:
+            raise ValueError("tensors leave gaps, or lie over each other")
     except UNREADABLE:
         raise NbrError("this is not an NBR model, or it is damaged") from None
     if not isinstance(header, dict):
