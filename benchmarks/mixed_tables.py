@@ -155,10 +155,10 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")  # normal curves that do not converge
     wanted = [word for word in sys.argv[1:] if word != "--samples"]
     ask = samples if "--samples" in sys.argv else run
-    found = []
+    path = RESULTS / ("mixed-tables-samples.json" if ask is samples else "mixed-tables.json")
+    found = {row["table"]: row for row in (json.loads(path.read_text()) if path.exists() and wanted else [])}
     for name, frame in frames():
         if not wanted or name in wanted:
-            found.append(ask(name, frame))
-            print(", ".join(f"{key} {value}" for key, value in found[-1].items()), flush=True)
-    kind = "mixed-tables-samples" if ask is samples else "mixed-tables"
-    RESULTS.joinpath(f"{kind}.json").write_text(json.dumps(found, indent=1) + "\n")
+            found[name] = ask(name, frame)
+            print(", ".join(f"{key} {value}" for key, value in found[name].items()), flush=True)
+            path.write_text(json.dumps(list(found.values()), indent=1) + "\n")  # a table that stops loses no others

@@ -146,7 +146,7 @@ def killed(table: Path, steps: int) -> dict[str, Any]:
     """`nbr fit` under torchrun with and without kills: the model files, byte for byte."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        words = [str(table), "--rules", "4", "--steps", str(steps)]
+        words = [str(table), "--rules", "16", "--steps", str(steps)]
         began = time.perf_counter()
         subprocess.run(_torchrun(2, "-m", "nbr", "fit", *words, "-o", str(folder / "whole.nbr")), check=True)
         usual = time.perf_counter() - began
@@ -155,7 +155,7 @@ def killed(table: Path, steps: int) -> dict[str, Any]:
         )
         dice, kills = random.Random(0), 0
         while run.poll() is None and kills < KILLS:
-            time.sleep(dice.uniform(15, 35))
+            time.sleep(dice.uniform(10, 25))
             ranks = _children(run.pid)
             if ranks and run.poll() is None:
                 os.kill(dice.choice(ranks), signal.SIGKILL)
@@ -224,7 +224,7 @@ def main(task: str, table: Path | None, images: int, steps: int) -> None:
         told = alike()
     elif task == "killed":
         assert table is not None, "give it a table"
-        told = killed(table, steps or 900)
+        told = killed(table, steps or 1500)
     else:
         told = {"certify": certify, "attack": attack, "cluster": cluster}[task](images)
     told["cores"] = os.cpu_count()

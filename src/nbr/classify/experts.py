@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from sklearn.cluster import KMeans
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
@@ -91,6 +90,8 @@ class Experts(Layout):
 
     def _kinds(self, sample: Sample, recipe: Recipe) -> Tensor:
         """A network of its own label for each example, alike ones to the same."""
+        from sklearn.cluster import KMeans  # slow to load, and needed in training alone
+
         owner = torch.zeros(len(sample.labels), dtype=torch.long)
         for label in range(self.labels):
             mine = sample.labels == label

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from sklearn.model_selection import StratifiedShuffleSplit
 from torch import Tensor
 
 from nbr.classify.augment import affine, drawn
@@ -75,6 +74,8 @@ class Sample:
         labels = self.labels.numpy()
         if not share or min(share, 1 - share) * np.bincount(labels).min() < 1:
             return self, None
+        from sklearn.model_selection import StratifiedShuffleSplit  # slow to load, and needed in training alone
+
         splitter = StratifiedShuffleSplit(1, test_size=share, random_state=seed)
         learn, held = (torch.from_numpy(rows) for rows in next(splitter.split(labels, labels)))
         return self._only(learn), self._only(held)

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 Result = TypeVar("Result")
 OVERRUN = 3.0  # times its budget: solvers look at the clock now and then only
 GRACE = 5.0  # seconds beyond that
+KIND = 10  # how far slow work stands back where quick work needs the processor, as the system counts it
 IDLE = 300.0  # seconds after which a process that nobody needs ends
 
 
@@ -95,11 +96,14 @@ _MINE: list[Any] = []  # the model of a process that was started to work
 
 
 def _begin(make: Callable[[], Any]) -> None:
+    import os
     import signal
 
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody at a terminal; the server ends its workers
+    if hasattr(os, "nice"):
+        os.nice(KIND)
     torch.set_num_threads(1)
     _MINE[:] = [make()]
 
