@@ -3,6 +3,8 @@
 import itertools
 import math
 
+import numpy as np
+import pandas as pd
 import torch
 
 import nbr
@@ -29,3 +31,11 @@ def holed(codes: torch.Tensor, share: float, seed: int = 1) -> torch.Tensor:
 
 
 TABLE = Table(WORLD, rows())
+
+
+def implication(rows: int = 400) -> pd.DataFrame:
+    """a is a coin; b follows a nine times in ten; c is a coin that has nothing to do with them."""
+    random_ = np.random.default_rng(0)
+    a, c = random_.integers(0, 2, (2, rows))
+    b = np.where(random_.random(rows) < 0.9, a, 1 - a)
+    return pd.DataFrame({"a": a, "b": b, "c": c})

@@ -311,16 +311,3 @@ def test_the_networks_alone_are_a_classifier_too(trained: RobustClassifier) -> N
     assert len(bare.rules_.memories) == 0
     assert bare.certified_radius(X).shape == (40,)
     assert len(trained.rules_) == trained.rule_radius(X).shape[1]
-
-
-def test_what_is_promised_without_settings() -> None:
-    """Both are robust at L2 2 unless told otherwise, which is what figures in the documentation are of."""
-    assert nbr.RobustClassifier().epsilon == nbr.NonexpansiveClassifier().epsilon == 2.0
-
-
-def test_no_radius_is_looked_for_beyond_eight_times_epsilon() -> None:
-    points = torch.tensor([[-100.0], [100.0]]).repeat(20, 1).numpy()
-    labels = np.arange(40) % 2
-    small = {"networks": 1, "width": 2, "depth": 1, "head": 2, "epochs": 3, "batch_size": 40, "random_state": 0}
-    classifier = nbr.RobustClassifier(0.5, **small).fit(points, labels)
-    assert classifier.certified_radius(points).max() == pytest.approx(4.0, rel=1e-3)

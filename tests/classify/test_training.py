@@ -268,3 +268,16 @@ def test_a_rule_that_knows_a_share_of_its_label_says_little_against_it() -> None
             taken = int((mine & (memory < 0) & (owner == number)).sum())
             assert float(rules.share[number]) == pytest.approx(taken / int(mine.sum()))
         assert rules.share[memory[mine & (memory >= 0)]].unique().tolist() == [pytest.approx(1 / int(mine.sum()))]
+
+
+def test_what_is_promised_without_settings() -> None:
+    """Both are robust at L2 2 unless told otherwise, which is what figures in the documentation are of."""
+    assert RobustClassifier().epsilon == NonexpansiveClassifier().epsilon == 2.0
+
+
+def test_no_radius_is_looked_for_beyond_eight_times_epsilon() -> None:
+    points = torch.tensor([[-100.0], [100.0]]).repeat(20, 1).numpy()
+    labels = np.arange(40) % 2
+    small = {"networks": 1, "width": 2, "depth": 1, "head": 2, "epochs": 3, "batch_size": 40, "random_state": 0}
+    classifier = RobustClassifier(0.5, **small).fit(points, labels)
+    assert classifier.certified_radius(points).max() == pytest.approx(4.0, rel=1e-3)
