@@ -7,11 +7,12 @@ draws from a seed of its own, and computes with one thread.
 from __future__ import annotations
 
 import sys
+import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -81,10 +82,11 @@ def _away(function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: in
     except ModuleNotFoundError:
         raise NbrError("several processes need joblib: pip install joblib") from None
     done = deaths = 0
+    carried = Carried(function)
     while done < len(chunks):
-        work = (joblib.delayed(_alone)(function, chunk) for chunk in chunks[done:])
-        # Arrays are sent as they are: those that joblib maps to memory cannot be written to, which torch warns of.
-        parallel = joblib.Parallel(n_jobs=jobs, return_as=_as_they_come(), batch_size=1, max_nbytes=None)
+        work = (joblib.delayed(_alone)(carried, chunk) for chunk in chunks[done:])
+        # Large arrays go by way of memory that processes share; "c" lets each write to its own copy, as torch wants.
+        parallel = joblib.Parallel(n_jobs=jobs, return_as=_as_they_come(), batch_size=1, mmap_mode="c")
         results = parallel(work)
         try:
             for result in results:
@@ -100,6 +102,31 @@ def _away(function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: in
                 warnings.simplefilter("ignore")
                 if isinstance(results, Generator):
                     results.close()
+
+
+class Carried:
+    """A function that is the same in a process for all its chunks: what it has worked out for one serves the next.
+
+    A model that travels leaves behind what can be worked out again, as bounds on its networks.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], key: str | None = None) -> None:
+        self.function, self.key = function, key or uuid.uuid4().hex
+
+    def __call__(self, chunk: Any) -> Any:
+        return self.function(chunk)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrived, (self.function, self.key)
+
+
+_LAST: list[Carried] = []  # in a process that others send work to
+
+
+def _arrived(function: Callable[[Any], Any], key: str) -> Carried:
+    if not _LAST or _LAST[0].key != key:
+        _LAST[:] = [Carried(function, key)]
+    return _LAST[0]
 
 
 def _as_they_come() -> str:

@@ -78,6 +78,26 @@ def test_one_process_needs_no_joblib() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+class Remembers:
+    """Counts in the process that it is in, and forgets on the way there."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, chunk: int) -> int:
+        self.calls += 1
+        return self.calls
+
+    def __getstate__(self) -> dict[str, int]:
+        return {"calls": 0}
+
+
+def test_a_process_keeps_what_was_worked_out_for_earlier_chunks() -> None:
+    """Eight chunks in two processes: one of them at least had four."""
+    assert max(mapped(Remembers(), range(8), 2)) >= 4
+    assert min(mapped(Remembers(), range(8), 2)) == 1  # another function starts anew
+
+
 class Late(ThreadingBackend):
     """A cluster that returns all results at the end, as that of ray does."""
 
