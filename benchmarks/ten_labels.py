@@ -32,8 +32,8 @@ def main(data: str, epochs: int, beta: float, frames: str, output: Path | None, 
     start = time.perf_counter()
     each = 1 if frames == "rest" else nbr.RobustClassifier().networks
     classifier = nbr.RobustClassifier(
-        1.58, frames=frames, networks=each, width=256, depth=5, head=16, epochs=epochs, batch_size=512, beta=beta,
-        box=(0, 1), random_state=0, verbose=True, checkpoint=checkpoint,
+        1.58, frames=frames, networks=each, width=256, depth=5, head=32, epochs=epochs, batch_size=512,
+        learning_rate=0.06, beta=beta, augment=0.3, box=(0, 1), random_state=0, verbose=True, checkpoint=checkpoint,
     )  # fmt: skip
     classifier.fit(X[:-HELD], y[:-HELD])
     if output is not None:
@@ -65,7 +65,7 @@ def measured(classifier: nbr.RobustClassifier, X: np.ndarray, y: np.ndarray) -> 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", choices=["mnist", "fashion-mnist"], default="mnist")
-    parser.add_argument("--epochs", type=int, default=240)
+    parser.add_argument("--epochs", type=int, default=320)
     parser.add_argument("--beta", type=float, default=1.2)
     parser.add_argument("--rest", action="store_true")
     parser.add_argument("-o", "--output", type=Path, help="save the classifier here")

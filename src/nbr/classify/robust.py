@@ -65,6 +65,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         head: int = 64,
         epochs: int = 120,
         batch_size: int = 256,
+        learning_rate: float = 0.1,
         beta: float = 1.1,
         gamma: float = 0.0,
         omega: float = 0.5,
@@ -87,6 +88,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         self.head = head
         self.epochs = epochs
         self.batch_size = batch_size
+        self.learning_rate = learning_rate
         self.beta = beta
         self.gamma = gamma
         self.omega = omega
@@ -190,7 +192,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
             raise NbrError(f"epsilon is above 0, or 'auto', not {epsilon!r}")
         if not 0 <= self.held_out < 1:
             raise NbrError(f"held_out is a share from 0 up to 1, not {self.held_out!r}")
-        for name in ("networks", "width", "depth", "head", "epochs", "batch_size", "beta"):
+        for name in ("networks", "width", "depth", "head", "epochs", "batch_size", "learning_rate", "beta"):
             if not getattr(self, name) > 0:
                 raise NbrError(f"{name} is above 0, not {getattr(self, name)!r}")
         if self.frames not in FRAMES:
@@ -205,6 +207,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
             head=self.head,
             epochs=self.epochs,
             batch=self.batch_size,
+            rate=self.learning_rate,
             beta=self.beta,
             gamma=self.gamma,
             omega=self.omega,

@@ -25,7 +25,7 @@ def choose(prior: PriorLike, table: Table, rows: Split, seed: int) -> tuple[Prio
         if prior == "auto":
             return auto(train, valid, seed)
         found = trees(train, valid=valid, seed=seed)
-        return found, f"prior: {len(found.trees)} tree{'s' * (len(found.trees) > 1)} of columns, as asked for"
+        return found, f"prior: {found}, as asked for"
     return _named(
         prior, table.one_by_one(seed)
     ), f"prior: {prior if isinstance(prior, str) else type(prior).__name__}, as asked for"

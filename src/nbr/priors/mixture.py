@@ -22,15 +22,40 @@ class Trees(Prior):
     """P(x) = sum over components k of w_k P_k(x), each a tree of columns (Meila and Jordan 2000).
 
     A number beyond the range that was seen has the small mass of `numbers`; a label that the world does not have is
-    scored as 1 in 1,000, and as a hole by all other columns. Draws are always points of the world.
+    scored as 1 in 1,000, and as a hole by all other columns. Draws are always points of the world. The mixture may be
+    the average of several, learned from as many `starts`: their trees follow each other, as many of each.
     """
 
-    def __init__(self, world: World, columns: Sequence[Column], weights: Tensor, trees: Sequence[Tree]) -> None:
+    def __init__(
+        self, world: World, columns: Sequence[Column], weights: Tensor, trees: Sequence[Tree], starts: int = 1
+    ) -> None:
         super().__init__(world)
-        self.columns, self.weights, self.trees = tuple(columns), weights, tuple(trees)
+        self.columns, self.weights, self.trees, self.starts = tuple(columns), weights, tuple(trees), starts
         if not len(world) == len(self.columns) or not len(weights) == len(self.trees) > 0:
             raise NbrError("a mixture of trees needs a column for each variable and a weight for each tree")
+        if starts < 1 or len(self.trees) % starts:
+            raise NbrError(f"{len(self.trees)} trees cannot be those of {starts} mixtures")
         self._valid = torch.from_numpy(pad(self.columns)).double()
+
+    @classmethod
+    def average(cls, mixtures: Sequence[Trees]) -> Trees:
+        """The mean of mixtures with the same columns and as many trees: a mixture of all of them."""
+        first, weights = mixtures[0], torch.cat([each.weights for each in mixtures]) / len(mixtures)
+        trees = [tree for each in mixtures for tree in each.trees]
+        return cls(first.world, first.columns, weights, trees, sum(each.starts for each in mixtures))
+
+    def parts(self) -> list[Trees]:
+        """The mixtures that this one is the average of."""
+        size = len(self.trees) // self.starts
+        return [
+            Trees(self.world, self.columns, weights / weights.sum(), self.trees[at * size : (at + 1) * size])
+            for at, weights in enumerate(self.weights.split(size))
+        ]
+
+    def __str__(self) -> str:
+        each = len(self.trees) // self.starts
+        trees = "a tree of columns" if each == 1 else f"a mixture of {each} trees of columns"
+        return trees if self.starts == 1 else f"the average of {self.starts} mixtures of {each} trees of columns"
 
     def log_prob(self, points: Tensor) -> Tensor:
         states, score = locate(self.columns, points)
@@ -133,7 +158,7 @@ class Trees(Prior):
             tensors |= registry.joined(column.spec(), f"column.{at}")
         for name in ("order", "parent", "table"):
             tensors[name] = torch.stack([getattr(tree, name) for tree in self.trees])
-        return {"prior": "trees"}, tensors
+        return {"prior": "trees", "starts": self.starts}, tensors
 
     @classmethod
     def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Trees:
@@ -145,7 +170,7 @@ class Trees(Prior):
         trees = [
             Tree(*each) for each in zip(found["order"].long(), found["parent"].long(), found["table"], strict=True)
         ]
-        return cls(world, columns, found["weights"], trees)
+        return cls(world, columns, found["weights"], trees, int(spec.get("starts", 1)))
 
 
 def _chance(scores: Tensor) -> Tensor:
