@@ -51,12 +51,19 @@ def attacked(classifier: RobustClassifier, points: np.ndarray, radius: np.ndarra
     return changed
 
 
-def test_a_search_takes_the_pipeline() -> None:
-    X, y = load_wine(return_X_y=True)
+@pytest.mark.parametrize(("load", "labels"), [(load_wine, 3), (load_breast_cancer, 2), (load_digits, 10)])
+def test_a_search_takes_the_pipeline(load: Callable, labels: int) -> None:
+    X, y = load(return_X_y=True)
+    X, y = X[:500], y[:500]
     model = make_pipeline(StandardScaler(), RobustClassifier("auto", **SMALL | {"epochs": 4}))
-    search = GridSearchCV(model, {"robustclassifier__beta": [1.1]}, cv=2).fit(X, y)
-    assert search.best_score_ > 0.85
-    assert search.best_estimator_.predict_proba(X).shape == (len(X), 3)
+    search = GridSearchCV(model, {"robustclassifier__beta": [1.1, 1.3]}, cv=2).fit(X, y)
+    assert search.best_score_ > 0.8
+    found = search.best_estimator_
+    assert found.predict_proba(X).shape == (len(X), labels)
+    points, classifier = found[0].transform(X), found[-1]
+    radius = classifier.certified_radius(points)
+    assert radius.max() > 0
+    assert not attacked(classifier, points, radius * (1 - 1e-9)).any()
 
 
 @pytest.mark.parametrize("rules", [None, [LogisticRegression(max_iter=200, C=0.5)]])

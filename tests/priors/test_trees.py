@@ -11,7 +11,7 @@ import nbr
 from nbr import priors
 from nbr.priors.em import Learner, columns
 from nbr.priors.growing import auto
-from nbr.priors.tree import information, spanning
+from nbr.priors.tree import Tree, information, spanning
 from nbr.tables import Table
 from small_table import TABLE, WORLD, holed, rows
 
@@ -44,6 +44,23 @@ def test_the_tree_is_the_best_of_all(seed: int) -> None:
     assert sum(gain[i, p] for i, p in enumerate(parent) if i != p) == pytest.approx(best)
     place = {int(column): position for position, column in enumerate(order)}
     assert all(place[int(p)] < place[i] for i, p in enumerate(parent) if i != p)
+
+
+@pytest.mark.parametrize("shape", ["chain", "star", "bush"])
+def test_many_columns_do_not_underflow(shape: str) -> None:
+    """A thousand columns, each of whose states may have a chance of 1e-6: what messages add up is what is looked up."""
+    columns, random = 1000, np.random.default_rng(0)
+    parent = {"chain": np.maximum(np.arange(columns) - 1, 0), "star": np.zeros(columns, dtype=int)}.get(shape)
+    if parent is None:
+        parent = np.array([0, *(random.integers(max(0, at - 9), at) for at in range(1, columns))])
+    chance = torch.from_numpy(random.choice([1e-6, 0.3, 1 - 1e-6], (columns, 2)))
+    tree = Tree(torch.arange(columns), torch.from_numpy(parent), torch.stack([chance, 1 - chance], dim=2))
+    tree.table[0, 1] = tree.table[0, 0]
+    states = torch.from_numpy(random.integers(0, 2, (20, columns)))
+    weights, total = tree.gather(torch.nn.functional.one_hot(states, 2).double())
+    torch.testing.assert_close(total, tree.log_complete(states))
+    assert bool(weights.isfinite().all())
+    assert bool((weights.amax(dim=2) > 0).all())
 
 
 def test_information_against_its_definition() -> None:

@@ -32,11 +32,18 @@ def bars(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 def trained() -> dict[str, rivals.Small]:
     images, labels = bars(300, 0)
     with pytest.MonkeyPatch.context() as patch:
-        easy = {"epochs": 24, "steps": 4, "rate": 3e-3}
+        easy = {"steps": 4, "rate": 3e-3}
         sizes = {name: s.size / (2 if s.norm == "l2" else 8) for name, s in rivals.SETTINGS.items()}
-        short = {name: replace(s, **easy, size=sizes[name]) for name, s in rivals.SETTINGS.items()}
+        short = {
+            name: replace(s, **easy, size=sizes[name], width=1, epochs=1 if s.after else 24)
+            for name, s in rivals.SETTINGS.items()
+        }
         patch.setattr(rivals, "SETTINGS", short)
-        return {name: rivals.train(name, images, labels) for name in short}
+        found: dict[str, rivals.Small] = {}
+        for name, setting in short.items():
+            few = slice(64 if setting.bound == "dual" else None)
+            found[name] = rivals.train(name, images[few], labels[few], start=found.get(setting.after or ""))
+        return found
 
 
 def test_all_learn(trained: dict[str, rivals.Small]) -> None:
@@ -65,6 +72,15 @@ def test_interval_bounds_hold(trained: dict[str, rivals.Small]) -> None:
         own = torch.nn.functional.one_hot(labels, 2).bool()
         assert bool((logits[own] >= worst[own] - 1e-5).all())
         assert bool((logits[~own] <= worst[~own] + 1e-5).all())
+
+
+def test_what_a_rival_begins_with_is_where_it_begins() -> None:
+    images, labels = bars(64, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rivals, "SETTINGS", {"late": rivals.Setting(epochs=1, after="early", rate=0.0)})
+        start = rivals.Small()
+        found = rivals.train("late", images, labels, start=start)
+    torch.testing.assert_close(found.state_dict(), start.state_dict(), atol=0, rtol=0)
 
 
 def test_same_seed_same_rival() -> None:

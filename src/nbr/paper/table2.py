@@ -32,7 +32,7 @@ PAPER = {
     for name, figures in {
         "vanilla": (99.7, 48.8, 0.0, 0.0, 0.0, 0.0),
         "Madry": (98.6, 97.8, 10.6, 47.8, 17.6, 1.3),
-        "interval": (98.9, 97.7, 15.9, 60.4, 28.3, 12.0),  # Wong and Kolter's in the paper
+        "Wong and Kolter": (98.9, 97.7, 15.9, 60.4, 28.3, 12.0),
         "one network": (99.1, 94.4, 42.7, 41.3, 41.3, 41.3),  # the published L2NNN in the paper
         "NBR": (99.1, 92.5, 57.2, 55.5, 55.3, 55.3),
     }.items()
@@ -168,11 +168,13 @@ def _trained(name: str, given: Data, folder: Path, say: Callable[[str], None]) -
     told = {"rival": name, "setting": asdict(rivals.SETTINGS[name])}
     known = checkpoints.restore(path, told)
     if known is not None:
-        network = rivals.Small()
+        network = rivals.Small(width=rivals.SETTINGS[name].width)
         network.load_state_dict(known[1])
     else:
+        after = rivals.SETTINGS[name].after
+        start = None if after is None else _trained(after, given, folder, say)
         say(f"{name}: training")
-        network = rivals.train(name, given.train, given.train_labels, watch=reporter(True))
+        network = rivals.train(name, given.train, given.train_labels, watch=reporter(True), start=start)
         folder.mkdir(parents=True, exist_ok=True)
         checkpoints.save(path, told, {}, network.state_dict())
     return network.eval().requires_grad_(False)

@@ -25,6 +25,7 @@ SMOOTHING = 2.0  # rows that each row of a tree's tables has beside its own, spr
 SHARP = 3.0  # how clearly the rows that trees start from claim the rows near them
 CURVES = 60.0  # rows that each row of a tree's tables has beside its own, as `curves` expects them, where numbers are
 FOLDED = 3.0  # states a column up to which leaving the last one out is worth the way back
+TINY = 1e-7  # of a row: a tree that has no more of it does without
 MIXED = 4.0  # rows that a tree's columns have beside its own, spread as all rows have them
 
 
@@ -152,7 +153,8 @@ class Learner:
         """The maximisation step where rows have holes, by a tree's own expectation of what they hide."""
         found = torch.zeros_like(tree.table)
         model = Trees(self.world, self.columns, torch.ones(1, dtype=torch.float64), [tree])
-        for part, weights in zip(model.split(self.rows.states), model.split(rows), strict=True):
+        mine = rows > TINY * self.rows.weights
+        for part, weights in zip(model.split(self.rows.states[mine]), model.split(rows[mine]), strict=True):
             found += tree.counts(model.evidence(part), weights)
         counts = found.numpy()
         shown = counts.sum(axis=1) / np.where(parent == np.arange(len(parent)), counts.shape[1], 1)[:, None]

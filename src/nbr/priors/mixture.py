@@ -95,8 +95,8 @@ class Trees(Prior):
 
     def evidence(self, states: Tensor) -> Tensor:
         """What rows of states are as evidence: one state where it is known, all where it is not."""
-        known = torch.nn.functional.one_hot(states.clamp(min=0), self._valid.shape[1]).double()
-        return torch.where((states < 0)[:, :, None], self._valid, known)
+        known = states[:, :, None] == torch.arange(self._valid.shape[1])
+        return (known | ((states < 0)[:, :, None] & self._valid.bool())).double()
 
     def weigh(self, states: Tensor) -> Tensor:
         """log of w_k P_k for each row of states: (rows, components)."""

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from nbr.priors.columns import pick
 
+SCALED = 12  # columns after which weights are scaled again
 TOGETHER = 30  # rows that show two columns together, before one may depend on the other
 
 
@@ -36,20 +37,30 @@ class Tree:
     def gather(self, evidence: Tensor) -> tuple[Tensor, Tensor]:
         """Messages from the leaves up: for each column the weight of its states by all below it, and the log total.
 
-        Weights are scaled to at most 1 on the way, so that many columns do not underflow.
+        Weights are scaled to at most 1 after every few columns, so that many do not underflow.
         """
-        weights, total = evidence.clone(), evidence.new_zeros(len(evidence))
+        weights, total = self._gathered(evidence)
+        return weights.permute(2, 0, 1), total
+
+    def _gathered(self, evidence: Tensor) -> tuple[Tensor, Tensor]:
+        """The same as (columns, states, rows): rows last, where they lie side by side."""
+        weights, total = evidence.permute(1, 2, 0).contiguous(), evidence.new_zeros(len(evidence))
+        if weights.data_ptr() == evidence.data_ptr():
+            weights = weights.clone()
+        parents, below = self.parent.tolist(), [1] * len(self.parent)  # columns since weights were scaled
         for column in self.order.flip(0).tolist():
-            parent = int(self.parent[column])
+            parent = parents[column]
             if parent == column:
-                message = weights[:, column] @ self.table[column, 0]
-                total += message.log()
-            else:
-                message = weights[:, column] @ self.table[column].T
-                most = message.amax(dim=1, keepdim=True)
+                total += (self.table[column, 0] @ weights[column]).log()
+                continue
+            weights[parent] *= self.table[column] @ weights[column]
+            below[parent] += below[column]
+            if below[parent] >= SCALED:
+                most = weights[parent].amax(dim=0)
                 most = torch.where(most > 0, most, 1.0)
-                weights[:, parent] *= message / most
-                total += most[:, 0].log()
+                weights[parent] /= most
+                total += most.log()
+                below[parent] = 1
         return weights, total
 
     def draw(self, weights: Tensor, generator: torch.Generator) -> Tensor:
@@ -76,24 +87,24 @@ class Tree:
 
     def counts(self, evidence: Tensor, rows: Tensor) -> Tensor:
         """How often each pair of states of parent and column is expected, rows weighted: as `table` in shape."""
-        weights, _ = self.gather(evidence)
+        weights, _ = self._gathered(evidence)
         found = torch.zeros_like(self.table)
         belief = torch.zeros_like(weights)  # the posterior of every column
         for column in self.order.tolist():
             parent, table = int(self.parent[column]), self.table[column]
             if parent == column:
-                belief[:, column] = _normal(weights[:, column] * table[0])
-                found[column] = rows @ belief[:, column]
+                belief[column] = _normal(weights[column] * table[0][:, None])
+                found[column] = belief[column] @ rows
                 continue
-            message = weights[:, column] @ table.T
-            above = torch.where(message > 0, belief[:, parent] / message, 0.0)
-            found[column] = table * ((above * rows[:, None]).T @ weights[:, column])
-            belief[:, column] = _normal((above @ table) * weights[:, column])
+            message = table @ weights[column]
+            above = torch.where(message > 0, belief[parent] / message, 0.0)
+            found[column] = table * ((above * rows) @ weights[column].T)
+            belief[column] = _normal((table.T @ above) * weights[column])
         return found
 
 
 def _normal(weights: Tensor) -> Tensor:
-    total = weights.sum(dim=1, keepdim=True)
+    total = weights.sum(dim=0)
     return weights / torch.where(total > 0, total, 1.0)
 
 

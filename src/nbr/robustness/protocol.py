@@ -26,7 +26,7 @@ from nbr.robustness.target import Target
 from nbr.storage import checkpoints
 from nbr.training import Progress, Watcher, silent
 
-BATCH = 50
+BATCH = 200
 LOOKED_AT = 512  # images at a time: each look at the training images copies them all
 
 
