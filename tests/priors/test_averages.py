@@ -1,4 +1,4 @@
-"""Averages of mixtures from several starts: mixtures again, better on rows that nobody saw, and learned part by part."""
+"""Averages of mixtures from several starts: mixtures again, better on rows nobody saw, and learned part by part."""
 
 import math
 

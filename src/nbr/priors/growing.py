@@ -102,9 +102,7 @@ def _finer(real: int) -> tuple[int, ...]:
     return tuple(each for each in STATES if each <= most) or STATES[:1] if real else STATES[:1]
 
 
-def _chosen(
-    learners: Sequence[Learner], held: Table, amounts: Sequence[int], seed: int, several: bool = True
-) -> Trees:
+def _chosen(learners: Sequence[Learner], held: Table, amounts: Sequence[int], seed: int, several: bool = True) -> Trees:
     """The best of a few trees for each way to cut numbers; more of them for the best way; then `several` starts."""
     few, more = (amounts[:FEW], amounts[FEW:]) if len(learners) > 1 else ((), amounts)
     parts = [Rows.of(learner.columns, held.codes) for learner in learners]

@@ -31,7 +31,10 @@ class Relaxed:
 def lowest_leads(network: nn.Sequential, low: Tensor, high: Tensor, labels: Tensor) -> Tensor:
     """For pictures in boxes, how far their label's logit stays above each other one at the least: (n, labels - 1)."""
     first, second, third, last = (layer for layer in network if isinstance(layer, nn.Conv2d | nn.Linear))
-    assert isinstance(first, nn.Conv2d) and isinstance(second, nn.Conv2d) and isinstance(third, nn.Linear)
+    assert isinstance(first, nn.Conv2d)
+    assert isinstance(second, nn.Conv2d)
+    assert isinstance(third, nn.Linear)
+    assert isinstance(last, nn.Linear)
     centre, spread = ((low + high) / 2)[:, None], ((high - low) / 2)[:, None]
     middle = first(centre)
     reach = conv2d(spread, first.weight.abs(), None, first.stride, first.padding)
@@ -46,9 +49,7 @@ def lowest_leads(network: nn.Sequential, low: Tensor, high: Tensor, labels: Tens
     return before.bounds(rows @ third.weight, fixed)[0]
 
 
-def _second(
-    first: nn.Conv2d, second: nn.Conv2d, middle: Tensor, spread: Tensor, one: Relaxed
-) -> tuple[Tensor, Tensor]:
+def _second(first: nn.Conv2d, second: nn.Conv2d, middle: Tensor, spread: Tensor, one: Relaxed) -> tuple[Tensor, Tensor]:
     """The bounds of the second convolution, from what each unit sees of its patch."""
     straight = second(one.slope * middle)
     down, up = (
@@ -88,20 +89,25 @@ class _Before:
         """The least and the most of bias + rows (n, rows, units) times the units of the second layer."""
         first, second, (count, many) = self.first, self.second, rows.shape[:2]
         units = (rows * self.two.slope.flatten(1)[:, None]).view(count * many, *self.two.slope.shape[1:])
-        back = conv_transpose2d(units, second.weight, None, second.stride, second.padding)
+        back = _transposed(second, units)
         sloped = (back.view(count, many, -1) * self.one.slope.flatten(1)[:, None]).view_as(back)
-        sights = conv_transpose2d(sloped, first.weight, None, first.stride, first.padding)
+        sights = _transposed(first, sloped)
         reach = _summed(sights.abs(), self.spread)
+        assert second.bias is not None
         straight = bias + units.flatten(2).sum(dim=2).view(count, many, -1) @ second.bias + _summed(sloped, self.middle)
         apart = [
-            _summed(part(rows).contiguous(), self.two.gap) + _summed(part(back), self.one.gap) for part in (_negative, torch.relu)
+            _summed(part(rows), self.two.gap) + _summed(part(back), self.one.gap) for part in (_negative, torch.relu)
         ]
         return straight - reach + apart[0], straight + reach + apart[1]
 
 
+def _transposed(layer: nn.Conv2d, values: Tensor) -> Tensor:
+    return conv_transpose2d(values, layer.weight, None, layer.stride, [int(size) for size in layer.padding])
+
+
 def _summed(rows: Tensor, values: Tensor) -> Tensor:
     """The inner products of rows, some for each image, with what the image has: (n, rows)."""
-    return (rows.view(len(values), -1, values[0].numel()) @ values.flatten(1)[:, :, None])[:, :, 0]
+    return (rows.reshape(len(values), -1, values[0].numel()) @ values.flatten(1)[:, :, None])[:, :, 0]
 
 
 def _negative(values: Tensor) -> Tensor:
