@@ -57,7 +57,7 @@ def _second(first: nn.Conv2d, second: nn.Conv2d, middle: Tensor, spread: Tensor,
         for ends in ({"max": 0.0}, {"min": 0.0})
     )
     patch, start, stride = _patches(first, second)
-    slopes = unfold(one.slope, second.kernel_size, padding=second.padding, stride=second.stride)
+    slopes = unfold(one.slope, second.kernel_size, padding=_padding(second), stride=second.stride)
     lengths = pad(spread, (start, start, start, start))
     seen = unfold(lengths, patch.shape[1], stride=stride)[..., : slopes.shape[2]]
     weights = second.weight.flatten(1)
@@ -71,7 +71,7 @@ def _patches(first: nn.Conv2d, second: nn.Conv2d) -> tuple[Tensor, int, int]:
     channels, size, step = first.weight.shape[0], second.kernel_size[0], first.stride[0]
     one = torch.eye(channels * size * size, dtype=first.weight.dtype).view(-1, channels, size, size)
     found = conv_transpose2d(one, first.weight, stride=step)[:, 0]
-    return found, int(first.padding[0]) + step * int(second.padding[0]), step * second.stride[0]
+    return found, _padding(first)[0] + step * _padding(second)[0], step * second.stride[0]
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,12 @@ class _Before:
         return straight - reach + apart[0], straight + reach + apart[1]
 
 
+def _padding(layer: nn.Conv2d) -> tuple[int, ...]:
+    return tuple(int(size) for size in layer.padding)
+
+
 def _transposed(layer: nn.Conv2d, values: Tensor) -> Tensor:
-    return conv_transpose2d(values, layer.weight, None, layer.stride, [int(size) for size in layer.padding])
+    return conv_transpose2d(values, layer.weight, None, layer.stride, _padding(layer))
 
 
 def _summed(rows: Tensor, values: Tensor) -> Tensor:
