@@ -23,6 +23,7 @@ import nbr
 from nbr import datasets
 
 HELD = 3000
+TOLD = ("epsilon", "frames", "width", "depth", "head", "epochs", "batch_size", "learning_rate", "beta", "augment")
 RADII = (0.5, 1.0, 1.58, 2.0)
 
 
@@ -43,7 +44,7 @@ def main(data: str, epochs: int, beta: float, frames: str, output: Path | None, 
         "held_out": measured(classifier, X[-HELD:], y[-HELD:]),
         **measured(classifier, Z, z),
         **classifier.contents(),
-        "settings": {"epsilon": 1.58, "frames": frames, "epochs": epochs, "beta": beta},
+        "settings": {name: value for name, value in classifier.get_params().items() if name in TOLD},
         "seconds": round(time.perf_counter() - start),
     }
     if output is not None:

@@ -3,14 +3,16 @@
 Half of the rows show one column beside the shared ones, half another. The truth is the frequency in all rows. Beside
 `open`, widened by its sampling error, stands the range of a linear program on the two tables as they are.
 
-    python benchmarks/two_tables_open.py [--trees] nltcs=DATA/nltcs plants=DATA/plants breast_cancer digits fair randhie
+    python benchmarks/two_tables_open.py [--trees] nltcs=DATA/nltcs plants=DATA/plants breast_cancer digits fair mnist
 
-Tables are folders, or by name those of scikit-learn and, where it is installed, of statsmodels.
+Tables are folders, or by name those of scikit-learn and, where it is installed, of statsmodels; mnist and fashion_mnist
+are tables of pixels. Writes docs/results/two-tables-open.json.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 import time
 from itertools import product
@@ -34,6 +36,8 @@ def table(name: str) -> pd.DataFrame:
     if folder:
         parts = [np.loadtxt(Path(folder) / f"{part}.csv", delimiter=",", dtype=int) for part in ("train", "valid")]
         values = np.concatenate(parts)
+    elif key in ("mnist", "fashion_mnist"):
+        values = (getattr(nbr.datasets, key)(part="train")[0].reshape(-1, 784) > 0.5).astype(int)
     else:
         if hasattr(datasets, f"load_{key}"):
             loaded = getattr(datasets, f"load_{key}")()
@@ -129,6 +133,9 @@ def _each(rate: pd.Series, cells: list[tuple[int, int, int]]) -> list[float]:
 
 if __name__ == "__main__":
     names = [name for name in sys.argv[1:] if name != "--trees"]
+    found = {}
     for name in names or ["breast_cancer", "digits"]:
-        told = run(name, "--trees" in sys.argv).items()
-        print(f"{name.partition('=')[0]}: " + ", ".join(f"{key} {value:.3g}" for key, value in told), flush=True)
+        told = found[name.partition("=")[0]] = run(name, "--trees" in sys.argv)
+        print(f"{name.partition('=')[0]}: " + ", ".join(f"{k} {value:.3g}" for k, value in told.items()), flush=True)
+    results = Path(__file__).parents[1] / "docs" / "results" / "two-tables-open.json"
+    results.write_text(json.dumps({"trees alone": "--trees" in sys.argv, "tables": found}, indent=1) + "\n")
