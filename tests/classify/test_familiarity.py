@@ -98,7 +98,7 @@ def test_the_nearest_example_of_the_label_decides(known: Familiarity) -> None:
     X, y = (torch.from_numpy(part) for part in clouds(40, 5))
     places = known._coordinates(X).double()
     for place, label, found in zip(places, y, known.degree(X, y), strict=True):
-        near = min(float((place - r.double()).norm()) for r in known.references[known.labels == label])
+        near = min(float((place - r * known.step.double()).norm()) for r in known.references[known.labels == label])
         usual = known.distances[known.labels == label].double()
         share = (float((usual >= near).sum()) + 1) / (len(usual) + 1)
         if near <= float(usual.max()):
@@ -112,13 +112,39 @@ def test_parts_that_do_not_fit_are_refused(known: Familiarity) -> None:
         {"labels": parts["labels"] + 2},
         {"labels": parts["labels"].flip(0)},
         {"centre": parts["centre"][:3]},
-        {"references": torch.full_like(parts["references"], torch.inf)},
+        {"references": torch.full_like(parts["references"].float(), torch.inf)},
+        {"step": parts["step"][:1]},
+        {"step": parts["step"] * torch.inf},
     ):
         with pytest.raises(NbrError, match="do not fit together"):
             Familiarity.restored(parts | wrong, 6, 2)
     with pytest.raises(NbrError, match="do not fit together"):
         Familiarity.restored({"centre": parts["centre"]}, 6, 2)
     assert Familiarity.restored({}, 6, 2) is None
+
+
+def test_a_byte_for_a_coordinate_where_that_is_fine_enough() -> None:
+    random = np.random.default_rng(0)
+    points, labels = torch.from_numpy(random.normal(size=(400, 6))).float(), torch.arange(400) % 2
+    known = familiarity(Sample(points, labels, None), 0)
+    assert known.references.dtype == torch.int8
+    places = known._coordinates(points)
+    for label in (0, 1):
+        mine = places[labels == label]
+        wanted = torch.cdist(mine, mine).fill_diagonal_(torch.inf).amin(dim=1).sort().values
+        found = known.distances[known.labels == label].sort().values
+        torch.testing.assert_close(found, wanted, rtol=0.02, atol=0.02)
+    points[0] *= 1e3
+    assert familiarity(Sample(points, labels, None), 0).references.dtype == torch.float16
+
+
+def test_files_without_steps_are_read(known: Familiarity) -> None:
+    parts = known.tensors()
+    before = {name: part for name, part in parts.items() if name != "step"}
+    before["references"] = (parts["references"].float() * parts["step"]).half()
+    points, labels = torch.rand(30, 6).double(), torch.arange(30) % 2
+    found = Familiarity.restored(before, 6, 2)
+    torch.testing.assert_close(found.degree(points, labels), known.degree(points, labels), rtol=0.02, atol=0.02)
 
 
 def test_it_is_told_in_words() -> None:

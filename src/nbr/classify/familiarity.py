@@ -23,13 +23,14 @@ from nbr.classify.recipe import Sample
 from nbr.errors import NbrError
 
 DIRECTIONS = 64
-REFERENCES, OF_LABEL = 24_000, 6_000  # examples that are kept at the most, in all and of one label
+REFERENCES, OF_LABEL = 60_000, 6_000  # examples that are kept at the most, in all and of one label
 FEWEST = 20  # below which nothing is said
 ODD = 0.005  # the share at which an input is believed by half
 POWER = 0.25  # of the spread, that a direction is divided by
 BEYOND = 3.0  # what is outside the principal directions counts so much
 TAIL = 0.1  # the share of an example's label whose distances tell how p falls beyond all of them
 ALIKE = 1e-5  # what differs by less, relatively, is the same: rounding in float32 must not rank distances
+FINE = 0.1  # of a coordinate's mean square: steps up to which a byte says where an example is along it
 CHUNK = 128  # inputs at a time, so that distances stay in a fast cache
 
 
@@ -40,7 +41,8 @@ class Familiarity:
     centre: Tensor  # (size,)
     directions: Tensor  # (size, directions), orthonormal columns
     weights: Tensor  # (directions + 1,): what coordinates are multiplied with
-    references: Tensor  # (examples, directions + 1): their weighted coordinates
+    references: Tensor  # (examples, directions + 1): their weighted coordinates, in steps
+    step: Tensor  # (directions + 1,)
     labels: Tensor  # (examples,), in order
     distances: Tensor  # (examples,): of each, held out, to the nearest other one of its label
 
@@ -53,11 +55,12 @@ class Familiarity:
         """The inverse of `tensors`, for inputs of a size and so many labels; None if there are none."""
         if not tensors:
             return None
+        tensors = {"step": torch.ones(len(tensors.get("weights", ()))), **tensors}  # the first files had no steps
         if set(tensors) != {field.name for field in fields(cls)}:
             raise NbrError("the parts of the classifier do not fit together")
         found = cls(**tensors)
         examples, wide = found.references.shape
-        fits = found.directions.shape == (size, wide - 1) and found.weights.shape == (wide,)
+        fits = found.directions.shape == (size, wide - 1) and found.weights.shape == found.step.shape == (wide,)
         fits = fits and found.centre.shape == (size,) and found.labels.shape == found.distances.shape == (examples,)
         known = fits and torch.equal(found.labels.unique_consecutive().long(), torch.arange(labels))
         # A sum is not finite where any number is not, and takes one pass.
@@ -99,7 +102,7 @@ class Familiarity:
     @cached_property
     def _known(self) -> list[tuple[Tensor, Tensor]]:
         """Of each label, its examples, one in a column, and the squares of their lengths."""
-        parts = [part.float().T.contiguous() for part in self.references.split(self._counts)]
+        parts = [(part.float() * self.step).T.contiguous() for part in self.references.split(self._counts)]
         return [(part, part.square().sum(dim=0)) for part in parts]
 
     @cached_property
@@ -137,13 +140,23 @@ def familiarity(sample: Sample, seed: int) -> Familiarity | None:
     some = values.flip(0)[:count] > 1e-9 * values[-1].clamp(min=1e-30)
     spread, directions = values.flip(0)[:count][some].sqrt(), vectors.flip(1)[:, :count][:, some].float().contiguous()
     none = torch.zeros(0)
-    bare = Familiarity(centre.float(), directions, torch.ones(len(spread) + 1), none, labels[kept].int(), none)
+    ones = torch.ones(len(spread) + 1)
+    bare = Familiarity(centre.float(), directions, ones, none, ones, labels[kept].int(), none)
     places = bare._coordinates(points[kept])
     left = places[:, -1].double().std().clamp(min=1e-6 * spread.amax())
     weights = torch.cat([spread**-POWER, BEYOND / left[None] * (spread ** (1 - POWER)).mean()]).float()
-    alone = replace(bare, weights=weights, references=(places * weights).half())
+    references, step = _packed(places * weights)
+    alone = replace(bare, weights=weights, references=references, step=step)
     held = [alone._nearest(part.T, label, held_out=True) for label, (part, _) in enumerate(alone._known)]
     distances = torch.cat(held)
     lonely = distances.isinf()  # the only example of its label
     distances[lonely] = distances[~lonely].median() if bool((~lonely).any()) else 1.0
     return replace(alone, distances=distances)
+
+
+def _packed(places: Tensor) -> tuple[Tensor, Tensor]:
+    """Coordinates in whole steps that fit into a byte, and the steps; as they are where a byte would be too coarse."""
+    step = (places.abs().amax(dim=0) / 127).clamp(min=1e-30)
+    if bool((step > FINE * places.square().mean(dim=0).sqrt()).any()):
+        return places.half(), torch.ones_like(step)
+    return (places / step).round().to(torch.int8), step
