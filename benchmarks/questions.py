@@ -1,6 +1,6 @@
 """500 questions with up to three conditions on tables of bits: how far from the held-out frequency is each answer?
 
-    python benchmarks/questions.py DATA/nltcs [MODEL.nbr ...]
+    python benchmarks/questions.py DATA/nltcs [--no-peers] [MODEL.nbr ...]
 
 A folder has train.csv, valid.csv and test.csv, bits without a header. Beside models stand a Chow-Liu tree, the prior
 that `fit` starts from where points cannot be listed, a hidden Chow-Liu tree of SPFlow where that is installed, all
@@ -29,6 +29,7 @@ from nbr import World, priors, tables
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 QUESTIONS, LEAST = 500, 50  # and test rows that meet a condition
+BUDGET = 1.0  # seconds for a question, where points are drawn
 
 Conditions = list[tuple[int, int]]
 
@@ -64,7 +65,7 @@ def asking(model: nbr.Reasoner) -> Callable[[int, Conditions], float]:
 
     def answer(question: int, conditions: Conditions) -> float:
         given = ", ".join(f"{names[at]}={value}" for at, value in conditions)
-        return model.probability(f"{names[question]}=1", given).value
+        return model.probability(f"{names[question]}=1", given, budget=BUDGET).value
 
     return answer
 
@@ -102,13 +103,13 @@ def exact(model: nbr.Reasoner, questions: list[tuple[int, Conditions]]) -> dict[
     return {"off_at_most": max(gaps), "by_draws_off_at_most": max(drawn), "within_stated_95%": float(np.mean(inside))}
 
 
-def run(folder: Path, models: list[Path]) -> None:
+def run(folder: Path, models: list[Path], peers: bool = True) -> None:
     train, valid, test = (np.loadtxt(folder / f"{n}.csv", delimiter=",", dtype=int) for n in ("train", "valid", "test"))
     world = World.bits(train.shape[1])
     rows, held = (tables.read(part.astype(float), world) for part in (train, valid))
     ways = {"counting in train": counting(train), "one tree": asking(nbr.Reasoner(world, prior=priors.trees(rows, 1)))}
     ways["trees"] = asking(nbr.Reasoner(world, prior=priors.trees(rows, valid=held)))
-    if importlib.util.find_spec("spflow"):
+    if peers and importlib.util.find_spec("spflow"):
         ways["hidden tree (SPFlow)"] = hidden(train, valid)
     for path in models:
         loaded = nbr.load(path)
@@ -132,4 +133,5 @@ def run(folder: Path, models: list[Path]) -> None:
 
 
 if __name__ == "__main__":
-    run(Path(sys.argv[1]), [Path(word) for word in sys.argv[2:]])
+    words = [word for word in sys.argv[1:] if word != "--no-peers"]
+    run(Path(words[0]), [Path(word) for word in words[1:]], "--no-peers" not in sys.argv)

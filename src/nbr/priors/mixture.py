@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -11,6 +12,7 @@ from nbr import registry
 from nbr.errors import NbrError
 from nbr.priors.base import Prior
 from nbr.priors.columns import Allowed, Column, pad, pick
+from nbr.priors.stacked import Stacked
 from nbr.priors.tree import Tree
 from nbr.world import World
 
@@ -62,7 +64,9 @@ class Trees(Prior):
         return score + self.weigh(states).logsumexp(dim=1)
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
-        alike = [self._valid] * len(self.trees)  # nothing is known: what comes up from below is 1 everywhere
+        alike = self._valid.expand(
+            len(self.trees), -1, -1
+        )  # nothing is known: what comes up from below is 1 everywhere
         return self._draw_alike(self.weights, alike, count, {}, generator)
 
     def complete(self, codes: Tensor, count: int, generator: torch.Generator) -> Tensor:
@@ -75,13 +79,24 @@ class Trees(Prior):
         return torch.where(codes[:, None].isnan(), drawn, codes[:, None])
 
     def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
-        return float(self._weigh(self._within(allowed)).logsumexp(dim=1))
+        return float((self._gathered(allowed)[1] + self.weights.log()).logsumexp(dim=0))
 
     def sample_within(self, allowed: Mapping[str, Allowed], count: int, generator: torch.Generator) -> Tensor:
+        weights, total = self._gathered(allowed)
+        chance = _chance((total + self.weights.log())[None])[0]
+        return self._draw_alike(chance, weights, count, allowed, generator)
+
+    def _gathered(self, allowed: Mapping[str, Allowed]) -> tuple[Tensor, Tensor]:
+        """What a condition makes of every tree: the weights that come up from below, and the log total of each."""
         evidence = self._within(allowed)
-        gathered = [tree.gather(evidence) for tree in self.trees]
-        chance = _chance(torch.stack([total for _, total in gathered], dim=1) + self.weights.log())
-        return self._draw_alike(chance[0], [weights[0] for weights, _ in gathered], count, allowed, generator)
+        if self._stacked is not None:
+            return self._stacked.gather(evidence[0])
+        found = [tree.gather(evidence) for tree in self.trees]
+        return torch.cat([weights for weights, _ in found]), torch.cat([total for _, total in found])
+
+    @cached_property
+    def _stacked(self) -> Stacked | None:
+        return Stacked.of(self.trees)
 
     def _within(self, allowed: Mapping[str, Allowed]) -> Tensor:
         """The evidence of a condition: the share of each state that it allows."""
@@ -126,13 +141,15 @@ class Trees(Prior):
     def _draw_alike(
         self,
         chance: Tensor,
-        weights: Sequence[Tensor],
+        weights: Tensor,
         count: int,
         allowed: Mapping[str, Allowed],
         generator: torch.Generator,
     ) -> Tensor:
         """So many points that meet the same evidence: the chance of each tree, and what `gather` found in it."""
         component = torch.multinomial(chance, count, replacement=True, generator=generator)
+        if self._stacked is not None:
+            return self._codes(self._stacked.draw(component, weights, generator), allowed, generator)
         states = torch.zeros(count, len(self.world), dtype=torch.long)
         for number, tree in enumerate(self.trees):
             mine = (component == number).nonzero()[:, 0]
