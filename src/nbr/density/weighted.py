@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from weakref import WeakKeyDictionary
 
 from torch import Tensor
 
 from nbr.density.draws import spread
 from nbr.density.stacked import Density
-from nbr.priors import Empirical
+from nbr.priors import Empirical, Prior
 
 LISTED = 1 << 20
 HOLED = 1 << 16  # rows with holes, which a prior sums over
+
+_last: WeakKeyDictionary[Prior, tuple[list[str], Tensor]] = WeakKeyDictionary()  # many trees take long to score all
 
 
 def listed(density: Density, names: Iterable[str]) -> tuple[Tensor, Tensor] | None:
@@ -26,8 +29,12 @@ def listed(density: Density, names: Iterable[str]) -> tuple[Tensor, Tensor] | No
     if prior.log_mass({}) is None:  # it knows nothing of holes
         needed = list(world.names)
     rows = spread(world, needed, LISTED if len(needed) == len(world) else HOLED)
-    scores = None if rows is None else prior.log_prob(rows)
-    if rows is None or scores is None:
+    if rows is None:
         return None
+    known = _last.get(prior)
+    scores = known[1] if known is not None and known[0] == needed else prior.log_prob(rows)
+    if scores is None:
+        return None
+    _last[prior] = needed, scores
     points = rows.nan_to_num()
     return points, scores + density.log_keep(points)

@@ -12,7 +12,7 @@ from nbr import registry
 from nbr.errors import NbrError
 from nbr.priors.base import Prior
 from nbr.priors.columns import Allowed, Column, pad, pick
-from nbr.priors.stacked import Stacked
+from nbr.priors.forest import Forest
 from nbr.priors.tree import Tree
 from nbr.world import World
 
@@ -89,14 +89,14 @@ class Trees(Prior):
     def _gathered(self, allowed: Mapping[str, Allowed]) -> tuple[Tensor, Tensor]:
         """What a condition makes of every tree: the weights that come up from below, and the log total of each."""
         evidence = self._within(allowed)
-        if self._stacked is not None:
-            return self._stacked.gather(evidence[0])
+        if self._forest is not None:
+            return self._forest.gather(evidence[0])
         found = [tree.gather(evidence) for tree in self.trees]
         return torch.cat([weights for weights, _ in found]), torch.cat([total for _, total in found])
 
     @cached_property
-    def _stacked(self) -> Stacked | None:
-        return Stacked.of(self.trees)
+    def _forest(self) -> Forest | None:
+        return Forest.of(self.trees)
 
     def _within(self, allowed: Mapping[str, Allowed]) -> Tensor:
         """The evidence of a condition: the share of each state that it allows."""
@@ -118,7 +118,10 @@ class Trees(Prior):
         holes = (states < 0).any(dim=1)
         found = torch.zeros(len(states), len(self.trees), dtype=torch.float64)
         whole = states[~holes]
-        found[~holes] = torch.stack([tree.log_complete(whole) for tree in self.trees], dim=1) + self.weights.log()
+        scores = None if self._forest is None else self._forest.log_complete(whole)
+        if scores is None:
+            scores = torch.stack([tree.log_complete(whole) for tree in self.trees], dim=1)
+        found[~holes] = scores + self.weights.log()
         if bool(holes.any()):
             found[holes] = torch.cat([self._weigh(self.evidence(part)) for part in self.split(states[holes])])
         return found
@@ -148,8 +151,8 @@ class Trees(Prior):
     ) -> Tensor:
         """So many points that meet the same evidence: the chance of each tree, and what `gather` found in it."""
         component = torch.multinomial(chance, count, replacement=True, generator=generator)
-        if self._stacked is not None:
-            return self._codes(self._stacked.draw(component, weights, generator), allowed, generator)
+        if self._forest is not None:
+            return self._codes(self._forest.draw(component, weights, generator), allowed, generator)
         states = torch.zeros(count, len(self.world), dtype=torch.long)
         for number, tree in enumerate(self.trees):
             mine = (component == number).nonzero()[:, 0]

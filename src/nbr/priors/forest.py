@@ -1,22 +1,26 @@
-"""Many trees side by side, for what one condition asks of all of them: a step goes to the next column of every tree.
+"""Many trees side by side.
 
-A mixture of 256 trees of 69 columns takes 69 steps that way instead of 17,664.
+What one condition asks of all of them goes to the next column of every tree at a step: 256 trees of 69 columns take 69
+steps that way instead of 17,664. And of two states log P(x_i | x_j) is a sum of a constant, x_i, x_j and x_i x_j with
+weights, so that the log-likelihoods of whole rows by all trees are one product of matrices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from nbr.priors.tree import Tree
 
-ROOM = 1 << 23  # numbers in all tables, up to which they are stacked
+ROOM = 1 << 23  # numbers in all tables, up to which they are put together
 DRAWN = 1 << 22  # numbers looked up at a time
+PRODUCTS = 1 << 22  # of two columns, at a time
 
 
-class Stacked:
+class Forest:
     """Trees of the same columns, as `Tree` with one more axis in front."""
 
     def __init__(self, trees: Sequence[Tree]) -> None:
@@ -26,9 +30,35 @@ class Stacked:
         self.trees = torch.arange(len(trees))
 
     @classmethod
-    def of(cls, trees: Sequence[Tree]) -> Stacked | None:
+    def of(cls, trees: Sequence[Tree]) -> Forest | None:
         """None where tables are too large, or there is only one tree."""
         return cls(trees) if len(trees) > 1 and len(trees) * trees[0].table.numel() <= ROOM else None
+
+    def log_complete(self, states: Tensor) -> Tensor | None:
+        """As `Tree.log_complete`, of rows without holes: (rows, trees). None where there are more than two states."""
+        if self._products is None:
+            return None
+        constant, single, double, one, other = self._products
+        found = []
+        for part in states.double().split(max(1, PRODUCTS // len(double))):
+            found.append(torch.addmm(constant + part @ single, part[:, one] * part[:, other], double))
+        return torch.cat(found)
+
+    @cached_property
+    def _products(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor] | None:
+        """Weights of 1, of each column and of each product of two that some tree has, and which two those are."""
+        count, columns, most = self.table.shape[:3]
+        if most != 2 or not bool((self.table > 0).all()):
+            return None
+        logs, own = self.table.log().flatten(2).unbind(dim=2), torch.arange(columns).expand(count, -1)
+        root = self.parent == own
+        single = torch.zeros(count, columns, dtype=torch.float64).scatter_add(1, own, logs[1] - logs[0])
+        single = single.scatter_add(1, self.parent, torch.where(root, 0.0, logs[2] - logs[0]))
+        both = torch.where(root, 0.0, logs[3] - logs[2] - logs[1] + logs[0])
+        pair = torch.minimum(own, self.parent) * columns + torch.maximum(own, self.parent)
+        pairs, place = pair.unique(return_inverse=True)
+        double = torch.zeros(count, len(pairs), dtype=torch.float64).scatter_add(1, place, both)
+        return logs[0].sum(dim=1), single.T.contiguous(), double.T.contiguous(), pairs // columns, pairs % columns
 
     def gather(self, evidence: Tensor) -> tuple[Tensor, Tensor]:
         """As `Tree.gather`, for one evidence (columns, states): weights (trees, columns, states), totals (trees,)."""
