@@ -64,9 +64,7 @@ class Trees(Prior):
         return score + self.weigh(states).logsumexp(dim=1)
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
-        alike = self._valid.expand(
-            len(self.trees), -1, -1
-        )  # nothing is known: what comes up from below is 1 everywhere
+        alike = self._valid.expand(len(self.trees), -1, -1)  # nothing is known: from below comes 1 everywhere
         return self._draw_alike(self.weights, alike, count, {}, generator)
 
     def complete(self, codes: Tensor, count: int, generator: torch.Generator) -> Tensor:
