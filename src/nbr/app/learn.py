@@ -113,7 +113,8 @@ def _fit(
             n_jobs=jobs,
         )
     except KeyboardInterrupt:
-        _say(f"stopped; the same command goes on from {folder}")
+        if folder.exists():  # else it was stopped before anything was worth keeping, as while a prior is learned
+            _say(f"stopped; the same command goes on from {folder}")
         raise
     if here().first:
         fitted.reasoner.save(output)
