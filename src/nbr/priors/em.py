@@ -73,7 +73,7 @@ class Learner:
         self.complete = bool((self.rows.states >= 0).all())
         self._narrow = self._last_states()
         self.scores = Scores.of(self.columns, self.valid.shape[1])
-        self.whole = self._marginals(self.rows.weights, np.full(len(self.flat), 1e-3))
+        self.whole = self._marginals(self._pairs(self.rows.weights), np.full(len(self.flat), 1e-3))
 
     def start(self, components: int, seed: int) -> Tensor:
         """Shares of each row among the trees, from as many rows picked at random: (rows, components)."""
@@ -113,7 +113,7 @@ class Learner:
     def _tree(self, rows: Tensor, before: Tree | None) -> Tree:
         pairs = self._pairs(rows)
         order, parent = spanning(self._gain(pairs))
-        own = self._marginals(rows, MIXED * self.whole)
+        own = self._marginals(pairs, MIXED * self.whole)
         counts = self._padded(pairs, parent)
         tree = Tree(torch.from_numpy(order), torch.from_numpy(parent), self._table(counts, own, parent))
         if self.complete:
@@ -146,6 +146,8 @@ class Learner:
     def _pairs(self, rows: Tensor) -> np.ndarray:
         """How often two states occur together among weighted rows: (states of all columns, the same)."""
         seen, back = self._narrow or (self.seen, None)
+        mine = rows > TINY * self.rows.weights
+        seen, rows = (seen, rows) if mine.all() else (seen[mine], rows[mine])
         pairs = (seen.T @ (seen * rows[:, None].float())).double().numpy()
         return pairs if back is None else (back @ pairs @ back.T).clip(min=0.0)
 
@@ -162,9 +164,9 @@ class Learner:
         own = own / own.sum(axis=1, keepdims=True)
         return Tree(tree.order, tree.parent, self._table(counts, own[self.valid], parent))
 
-    def _marginals(self, rows: Tensor, beside: np.ndarray) -> np.ndarray:
-        """How likely each state of each column is among rows: (states of all columns,)."""
-        counts = (self.seen.T.double() @ rows).numpy() + beside
+    def _marginals(self, pairs: np.ndarray, beside: np.ndarray) -> np.ndarray:
+        """How likely each state of each column is where pairs occur so often: (states of all columns,)."""
+        counts = pairs.diagonal() + beside
         total: np.ndarray = counts / (self.member @ (self.member.T @ counts))
         return total
 

@@ -17,7 +17,7 @@ from nbr.priors.tree import Tree
 
 ROOM = 1 << 23  # numbers in all tables, up to which they are put together
 DRAWN = 1 << 22  # numbers looked up at a time
-PRODUCTS = 1 << 22  # of two columns, at a time
+PRODUCTS = 1 << 18  # of two columns, at a time
 
 
 class Forest:
@@ -41,7 +41,8 @@ class Forest:
         constant, single, double, one, other = self._products
         found = []
         for part in states.double().split(max(1, PRODUCTS // len(double))):
-            found.append(torch.addmm(constant + part @ single, part[:, one] * part[:, other], double))
+            row = part.T.contiguous()  # whole rows are copied in a fraction of the time of single cells
+            found.append(torch.addmm(constant + part @ single, (row[one] * row[other]).T, double))
         return torch.cat(found)
 
     @cached_property
