@@ -39,3 +39,11 @@ def implication(rows: int = 400) -> pd.DataFrame:
     a, c = random_.integers(0, 2, (2, rows))
     b = np.where(random_.random(rows) < 0.9, a, 1 - a)
     return pd.DataFrame({"a": a, "b": b, "c": c})
+
+
+def parity(count: int, seed: int) -> torch.Tensor:
+    """Bits in threes, the last of which mostly tells whether the others differ: no single tree can say that."""
+    generator = torch.Generator().manual_seed(seed)
+    bits = torch.rand(count, 5, 3, generator=generator) < 0.5
+    bits[..., 2] = (bits[..., 0] ^ bits[..., 1]) ^ (torch.rand(count, 5, generator=generator) < 0.05)
+    return bits.flatten(1).double()

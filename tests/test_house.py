@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "nbr"
 STOREYS = [
     ["errors"],
-    ["registry", "dates", "plots", "parallel"],
+    ["registry", "dates", "plots", "parallel", "progress"],
     ["storage"],
     ["world"],
     ["points", "language"],

@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from command import run as nbr
+from nbr.priors.search import Search
 from nbr.storage.locks import hold
 
 MAJORITY = Path(__file__).parents[2] / "examples" / "majority.toml"
@@ -154,6 +156,30 @@ def test_a_second_fit_to_the_same_output_is_refused(tmp_path) -> None:
     with hold(tmp_path / "m.nbr"):
         refused(nbr("fit", "t.csv", "-o", "m.nbr", cwd=tmp_path), "m.nbr belongs to a run that is still going on")
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_ctrl_c_while_a_prior_is_learned_keeps_what_was_found(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).integers(0, 2, (60, 6))
+    np.savetxt(tmp_path / "t.csv", rows, fmt="%d", delimiter=",", header="a,b,c,d,e,f", comments="")
+    words = ["fit", "t.csv", "-o", "m.nbr", "--prior", "trees", "--rules", "1", "--steps", "5"]
+    true, tried = Search._learned, 0
+
+    def stopped(search: Search, *given: object) -> object:
+        nonlocal tried
+        tried += 1
+        if tried == 3:
+            raise KeyboardInterrupt
+        return true(search, *given)
+
+    monkeypatch.setattr(Search, "_learned", stopped)
+    done = nbr(*words, cwd=tmp_path)
+    assert done.returncode == 130
+    assert "stopped; the same command goes on from m.nbr.part" in done.stderr
+    assert len(list((tmp_path / "m.nbr.part").glob("prior-*"))) == 2
+    done = nbr(*words, cwd=tmp_path)
+    assert (done.returncode, "going on with the run that was stopped" in done.stderr) == (0, True)
+    assert "prior: " in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.nbr", "t.csv"]
 
 
 BAD_TABLES = {

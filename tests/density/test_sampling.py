@@ -6,10 +6,12 @@ import pytest
 import torch
 
 import nbr
+from nbr import priors
 from nbr.density import sampling
 from nbr.density.chains import Watch
 from nbr.density.sampling import draw
 from nbr.priors import Independent
+from small_table import TABLE, WORLD
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -48,6 +50,17 @@ def test_chains_agree_with_the_list_of_points(given: str | None, monkeypatch: py
     drawn = chained(model, given, monkeypatch, 1024)
     assert drawn.method == "chains"
     assert drawn.points.mean(dim=0).tolist() == pytest.approx(wanted, abs=0.05)
+
+
+def test_chains_of_a_prior_of_trees_agree_with_the_list_of_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = [nbr.Clause("a -> b=u", 0.9), nbr.Clause('c | n="0"', 0.8)]
+    model = nbr.Reasoner(WORLD, rules, prior=priors.trees(TABLE, 3))
+    questions = ["a", "b=u", "b=w", "c", 'n="0"']
+    wanted = [model.probability(question).value for question in questions]
+    drawn = chained(model, None, monkeypatch, 1024)
+    assert drawn.method == "chains"
+    found = [float(nbr.parse(question).holds(WORLD, drawn.points).double().mean()) for question in questions]
+    assert found == pytest.approx(wanted, abs=0.05)
 
 
 def test_chains_that_cannot_meet_say_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,19 +8,11 @@ import torch
 import nbr
 from nbr import priors
 from nbr.errors import NbrError
-from nbr.priors.growing import MOST, STARTS
+from nbr.priors.search import MOST, STARTS
 from nbr.tables import Table
-from small_table import TABLE, WORLD, rows
+from small_table import TABLE, WORLD, parity, rows
 
 ONE, OTHER = (priors.trees(TABLE, 3, seed=seed) for seed in (0, 1))
-
-
-def parity(count: int, seed: int) -> torch.Tensor:
-    """Bits in threes, the last of which mostly tells whether the others differ: no single tree can say that."""
-    generator = torch.Generator().manual_seed(seed)
-    bits = torch.rand(count, 5, 3, generator=generator) < 0.5
-    bits[..., 2] = (bits[..., 0] ^ bits[..., 1]) ^ (torch.rand(count, 5, generator=generator) < 0.05)
-    return bits.flatten(1).double()
 
 
 def test_the_average_is_the_mean_of_probabilities() -> None:

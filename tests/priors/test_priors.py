@@ -63,6 +63,18 @@ def test_samples_come_as_often_as_they_should(prior: priors.Prior) -> None:
     assert not close(counts, torch.softmax(torch.arange(len(POINTS)) / 10, 0)), "the test must be able to fail"
 
 
+@pytest.mark.parametrize("columns", [[1], [0, 2], [0, 1, 2, 3]])
+def test_columns_drawn_anew_leave_the_prior_as_it_is(prior: priors.Prior, columns: list[int]) -> None:
+    generator, chosen = torch.Generator().manual_seed(3), torch.tensor(columns)
+    before = prior.sample(20_000, generator)
+    after = prior.redraw(before, chosen, generator)
+    others = [at for at in range(4) if at not in columns]
+    assert torch.equal(before[:, others], after[:, others])
+    assert bool((before != after).any(dim=0)[chosen].all())
+    scores = prior.log_prob(POINTS).exp()
+    assert close(torch.bincount(number(after), minlength=len(POINTS)).double(), scores / scores.sum())
+
+
 @pytest.mark.parametrize("row", [[1, math.nan, math.nan, math.nan], [math.nan, 2, math.nan, 1], [math.nan] * 4])
 def test_completions_come_as_often_as_they_should(prior: priors.Prior, row: list[float]) -> None:
     codes = torch.tensor([row, [0, 0, 0, 0]], dtype=torch.float64)

@@ -113,7 +113,7 @@ def _fit(
             n_jobs=jobs,
         )
     except KeyboardInterrupt:
-        if folder.exists():  # else it was stopped before anything was worth keeping, as while a prior is learned
+        if folder.exists():  # else it was stopped before anything was worth keeping
             _say(f"stopped; the same command goes on from {folder}")
         raise
     if here().first:

@@ -58,9 +58,7 @@ class Chains:
         prior = self.draws.density.prior
         if not isinstance(prior, Independent):
             for block in torch.randperm(len(prior.world), generator=self.generator).chunk(BLOCKS):
-                moved = self.state.clone()
-                moved[:, block] = torch.nan
-                self._accept(prior.complete(moved, 1, self.generator)[:, 0])
+                self._accept(prior.redraw(self.state, block, self.generator))
             return
         width = len(prior.world)
         fresh = prior.sample_within(self.draws.within.allowed, CHAINS, self.generator)  # serves a whole sweep

@@ -125,11 +125,12 @@ def fit_report(
     mine = folder if here().first else None  # of several processes the first looks after it
     rows = _split(data, valid, seed)
     reads = _inputs(data, inputs)
-    known, why = choose(prior, data, rows, seed)
-    maker = Maker(reads, known, _positive(width), seed, folder, reporter(progress), most, jobs)
     with nullcontext() if mine is None else hold(mine):
         if mine is not None:
             mine.mkdir(parents=True, exist_ok=True)
+        watch = reporter(progress)
+        known, why = choose(prior, data, rows, seed, watch, folder)
+        maker = Maker(reads, known, _positive(width), seed, folder, watch, most, jobs)
         count, chosen = _grow(maker, rows, sizes)
         if not gains(prior_alone(chosen), chosen, "valid"):
             end = leave_alone(maker, rows, chosen)

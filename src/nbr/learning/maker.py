@@ -101,7 +101,7 @@ class Maker:
         """With a prior of trees learned from other rows; other priors stay as they are."""
         if not isinstance(self.prior, Trees):
             return self
-        return replace(self, prior=relearned(self.prior, table.one_by_one(self.seed)))
+        return replace(self, prior=relearned(self.prior, table.one_by_one(self.seed), self.watch))
 
     def fingerprint(self, stage: str, parts: dict[str, Table], rules: int, settings: Settings) -> str:
         """Of all that decides the weights, so that a checkpoint is not mistaken for another's."""

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 
 from nbr.density.learned import Learned
 from nbr.errors import NbrError
 from nbr.learning.splitting import Split
-from nbr.priors import Drawn, Prior, auto, marginals, trees, uniform
+from nbr.priors import Drawn, Kept, Prior, auto, marginals, trees, uniform
 from nbr.reasoner import Reasoner
 from nbr.tables import Table
+from nbr.training import Watcher, fingerprint, here, silent
 
 PriorLike = str | Reasoner | torch.distributions.Distribution | Prior
 
 
-def choose(prior: PriorLike, table: Table, rows: Split, seed: int) -> tuple[Prior, str]:
+def choose(
+    prior: PriorLike, table: Table, rows: Split, seed: int, watch: Watcher = silent, folder: Path | None = None
+) -> tuple[Prior, str]:
     """The prior that a user names, and words for it.
 
     It is "auto", "uniform", "marginals", "trees", a reasoner, a torch distribution, or a Prior. What "auto" and "trees"
-    learn, they learn from the rows that rules are trained on, so that others can still tell how well the whole does.
+    learn, they learn from the rows that rules are trained on, so that others can still tell how well the whole does;
+    a run that was stopped goes on with what is in the folder.
     """
     if prior in ("auto", "trees"):
         train, valid = rows.train.one_by_one(seed), rows.valid.one_by_one(seed)
+        kept = None
+        if folder is not None:
+            run = fingerprint(world=table.world.spec, seed=seed, train=train.codes, valid=valid.codes)
+            kept = Kept(folder, run, writes=here().first)
         if prior == "auto":
-            return auto(train, valid, seed)
-        found = trees(train, valid=valid, seed=seed)
+            return auto(train, valid, seed, watch, kept)
+        found = trees(train, valid=valid, seed=seed, watch=watch, kept=kept)
         return found, f"prior: {found}, as asked for"
     return _named(
         prior, table.one_by_one(seed)

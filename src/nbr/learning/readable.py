@@ -32,7 +32,7 @@ def fit_clauses(
     watch: Watcher,
 ) -> Fitted:
     """Clauses and beliefs by `nbr.learning.clauses`, measured on rows that nothing was learned from."""
-    known, why = _prior(data, rows, prior, written, seed)
+    known, why = _prior(data, rows, prior, written, seed, watch)
     found = grow(known, rows, _clauses(written), learn, seed, watch)
     reasoner = Reasoner(data.world, found.rules, prior=known, views=data.views(), view_rows=data.view_rows())
     part, learned = (rows.valid, rows.train) if rows.test is None else (rows.test, rows.trainable)
@@ -45,9 +45,11 @@ def fit_clauses(
     return Fitted(reasoner, data, data.views(), len(found.rules), found.rounds, len(learned), train, held, KEPT, why)
 
 
-def _prior(data: Table, rows: Split, prior: PriorLike, written: Reasoner | None, seed: int) -> tuple[Prior, str]:
+def _prior(
+    data: Table, rows: Split, prior: PriorLike, written: Reasoner | None, seed: int, watch: Watcher
+) -> tuple[Prior, str]:
     if prior != "auto":
-        return choose(prior, data, rows, seed)
+        return choose(prior, data, rows, seed, watch)
     if written is not None and written.known_prior is not None:
         return written.known_prior, "prior: that of the rules that were written"
     seen, even = marginals(data).columns, uniform(data.world).columns

@@ -7,12 +7,14 @@ from nbr.priors.empirical import Empirical
 from nbr.priors.growing import auto, relearned, trees
 from nbr.priors.independent import Independent, marginals, uniform
 from nbr.priors.mixture import Trees
+from nbr.priors.search import Kept
 
 __all__ = [
     "Allowed",
     "Drawn",
     "Empirical",
     "Independent",
+    "Kept",
     "Prior",
     "Trees",
     "auto",

@@ -35,6 +35,12 @@ class Prior(ABC):
     def complete(self, codes: Tensor, count: int, generator: torch.Generator) -> Tensor:
         """Rows with their holes filled at random, given what is observed of them: (rows, count, variables)."""
 
+    def redraw(self, points: Tensor, columns: Tensor, generator: torch.Generator) -> Tensor:
+        """Points with some columns drawn anew given the others: a step of a chain that leaves the prior as it is."""
+        moved = points.clone()
+        moved[:, columns] = torch.nan
+        return self.complete(moved, 1, generator)[:, 0]
+
     @abstractmethod
     def log_mass(self, allowed: Mapping[str, Allowed]) -> float | None:
         """The log probability that single variables are all in what is allowed; None if that is not known.

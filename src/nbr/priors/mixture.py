@@ -76,6 +76,19 @@ class Trees(Prior):
         drawn = torch.cat(found).view(len(codes), count, len(self.world))
         return torch.where(codes[:, None].isnan(), drawn, codes[:, None])
 
+    def redraw(self, points: Tensor, columns: Tensor, generator: torch.Generator) -> Tensor:
+        """By a tree that each point may well be of, drawn first: all trees at once would cost as many times as much."""
+        states, _ = locate(self.columns, points)
+        component = pick(_chance(self.weigh(states)), generator)
+        for number, tree in enumerate(self.trees):
+            mine = (component == number).nonzero()[:, 0]
+            if len(mine):
+                states[mine] = tree.redraw(states[mine], columns, generator)
+        moved = points.clone()
+        for at in columns.tolist():
+            moved[:, at] = self.columns[at].draw(states[:, at], generator)
+        return moved
+
     def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
         return float((self._gathered(allowed)[1] + self.weights.log()).logsumexp(dim=0))
 

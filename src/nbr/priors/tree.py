@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from torch import Tensor
 from nbr.priors.columns import pick
 
 SCALED = 12  # columns after which weights are scaled again
+TINIEST = 1e-300  # what a scale is at least
 TOGETHER = 30  # rows that show two columns together, before one may depend on the other
 
 
@@ -32,7 +34,11 @@ class Tree:
         """The log probability of rows without holes, by looking up."""
         columns, most = self.table.shape[:2]
         places = (torch.arange(columns) * most + states[:, self.parent]) * most + states
-        return self.table.log().take(places).sum(dim=1)
+        return self._logs.take(places).sum(dim=1)
+
+    @cached_property
+    def _logs(self) -> Tensor:
+        return self.table.log()
 
     def gather(self, evidence: Tensor) -> tuple[Tensor, Tensor]:
         """Messages from the leaves up: for each column the weight of its states by all below it, and the log total.
@@ -69,6 +75,24 @@ class Tree:
         for column in self.order.tolist():
             chance = self.table[column, states[:, self.parent[column]]] * weights[:, column]
             states[:, column] = pick(chance, generator)
+        return states
+
+    def redraw(self, states: Tensor, columns: Tensor, generator: torch.Generator) -> Tensor:
+        """Rows of states with some columns drawn anew given all others: only what is near these is looked at."""
+        order, parents, hidden = self.order.tolist(), self.parent.tolist(), columns.tolist()
+        states = states.clone()
+        weights = {column: states.new_ones(len(states), self.table.shape[2], dtype=torch.float64) for column in hidden}
+        for column in reversed(order):
+            parent = parents[column]
+            if parent == column or parent not in weights:
+                continue
+            known = self.table[column].T[states[:, column]] if column not in weights else None
+            joined = weights[parent] * (weights[column] @ self.table[column].T if known is None else known)
+            weights[parent] = joined / joined.amax(dim=1, keepdim=True).clamp(min=TINIEST)
+        for column in order:
+            if column in weights:
+                chance = self.table[column, states[:, parents[column]]] * weights[column]
+                states[:, column] = pick(chance, generator)
         return states
 
     def draw_alike(self, weights: Tensor, count: int, generator: torch.Generator) -> Tensor:

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from nbr.training import Progress, progress, reporter, silent
+from nbr import progress
+from nbr.training import Progress, reporter, silent
 
 
 def run(watch, steps: int = 5, ended: bool = True) -> None:
