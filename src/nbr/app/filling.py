@@ -68,6 +68,7 @@ def _model(paths: list[Path], seed: int) -> tuple["Reasoner", Path]:
     from nbr import priors, tables
     from nbr.errors import NbrError
     from nbr.kinds import load_reasoner
+    from nbr.progress import reporter
     from nbr.reasoner import Reasoner
 
     if len(paths) == 2:
@@ -77,7 +78,7 @@ def _model(paths: list[Path], seed: int) -> tuple["Reasoner", Path]:
     data = tables.read(paths[0])
     for note in data.notes:
         print(note, file=sys.stderr)
-    prior, rows = priors.trees(data, seed=seed), data.view_rows()
+    prior, rows = priors.trees(data, seed=seed, watch=reporter(True)), data.view_rows()
     return Reasoner(data.world, prior=prior, views=data.views(), view_rows=rows), paths[0]
 
 
