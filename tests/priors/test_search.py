@@ -72,7 +72,7 @@ def test_of_several_processes_one_writes(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_progress_has_one_stage_that_ends_once_and_never_falls() -> None:
     told: list[Progress] = []
     found = priors.trees(TABLE, valid=VALID, watch=told.append)
-    scores = [each.figures["valid"] for each in told]
+    scores = [each.figures["held out"] for each in told]
     assert {each.stage for each in told} == {"prior"}
     assert scores == sorted(scores)
     assert scores[-1] == pytest.approx(float(found.log_prob(VALID.codes).mean()), abs=0.02)
@@ -84,6 +84,6 @@ def test_progress_has_one_stage_that_ends_once_and_never_falls() -> None:
 def test_the_last_rounds_on_all_rows_are_told_too() -> None:
     told: list[Progress] = []
     found = priors.trees(TABLE, watch=told.append)
-    last = [each for each in told if each.stage == "prior, all rows"]
+    last = [each for each in told if each.stage == "prior, learned anew"]
     assert [(each.done, each.of) for each in last] == [(at, found.starts) for at in range(1, found.starts + 1)]
     assert last[-1].ended

@@ -98,7 +98,7 @@ def _last(learner: Learner, parts: Sequence[Trees], watch: Watcher) -> Trees:
     found = []
     for number, part in enumerate(parts, 1):
         found.append(_more(learner, part, LAST))
-        watch(Progress("prior, all rows", number, len(parts), ended=number == len(parts)))
+        watch(Progress("prior, learned anew", number, len(parts), ended=number == len(parts)))
     return Trees.average(found)
 
 

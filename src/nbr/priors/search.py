@@ -150,7 +150,7 @@ class Search:
         return best
 
     def _tell(self, most: int, score: float = -math.inf, ended: bool = False) -> None:
-        self.watch(Progress("prior", self.tried, most, {"valid": max(score, self.score)}, ended))
+        self.watch(Progress("prior", self.tried, most, {"held out": max(score, self.score)}, ended))
 
 
 def _grown(tried: Iterator[Chosen], need: float) -> Chosen:
