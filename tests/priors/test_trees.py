@@ -61,6 +61,11 @@ def test_many_columns_do_not_underflow(shape: str) -> None:
     torch.testing.assert_close(total, tree.log_complete(states))
     assert bool(weights.isfinite().all())
     assert bool((weights.amax(dim=2) > 0).all())
+    drawn = tree.redraw(states, torch.tensor([0]), torch.Generator().manual_seed(0))
+    either = torch.stack([tree.log_complete(torch.cat([0 * drawn[:, :1] + on, drawn[:, 1:]], dim=1)) for on in (0, 1)])
+    clear = (either[0] - either[1]).abs() > 40
+    assert shape != "star" or bool(clear.all())
+    assert torch.equal(drawn[clear, 0], either.argmax(dim=0)[clear])
 
 
 def test_information_against_its_definition() -> None:
