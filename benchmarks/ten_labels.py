@@ -2,7 +2,7 @@
 
 python benchmarks/ten_labels.py -o src/nbr/models/mnist-10.nbr    a run that was stopped goes on
 python benchmarks/ten_labels.py --data fashion-mnist              another collection, the same settings
-python benchmarks/ten_labels.py --rest                            one network for each label against the rest instead
+python benchmarks/ten_labels.py --rest                            one network for each label and no memories
 
 The last 3,000 training images are held out: settings are chosen there, and the test images are looked at once.
 """
@@ -23,7 +23,8 @@ import nbr
 from nbr import datasets
 
 HELD = 3000
-TOLD = ("epsilon", "frames", "width", "depth", "head", "epochs", "batch_size", "learning_rate", "beta", "augment")
+SHAPE = ("frames", "width", "depth", "head", "memories")
+TOLD = ("epsilon", *SHAPE, "epochs", "batch_size", "learning_rate", "beta", "augment")
 RADII = (0.5, 1.0, 1.58, 2.0)
 
 
@@ -34,7 +35,8 @@ def main(data: str, epochs: int, beta: float, frames: str, output: Path | None, 
     each = 1 if frames == "rest" else nbr.RobustClassifier().networks
     classifier = nbr.RobustClassifier(
         1.58, frames=frames, networks=each, width=256, depth=5, head=32, epochs=epochs, batch_size=512,
-        learning_rate=0.06, beta=beta, augment=0.3, box=(0, 1), random_state=0, verbose=True, checkpoint=checkpoint,
+        learning_rate=0.06, beta=beta, augment=0.3, memories=frames != "rest",
+        box=(0, 1), random_state=0, verbose=True, checkpoint=checkpoint,
     )  # fmt: skip
     classifier.fit(X[:-HELD], y[:-HELD])
     if output is not None:
