@@ -104,7 +104,7 @@ class Search:
             best = _grown(chain(tried[at], later), ways[at].needed)
             return self._averaged(ways[at], best) if several else best.model
         finally:
-            self._tell(self.tried, ended=True)
+            self._tell(ended=True)
 
     def _averaged(self, way: Way, first: Chosen) -> Trees:
         """The average of mixtures from more and more starts, the best on held-out rows; a single tree has but one.
@@ -140,7 +140,7 @@ class Search:
         best = Chosen(model, 0, way.held.mean(model))
         alone = components == 1 and learner.complete  # a single tree of complete rows is found at once
         for number in range(1, 1 if alone else ROUNDS + 1):
-            self._tell(self.most, best.score)
+            self._tell(best.score)
             model, _ = learner.improve(model)
             score = way.held.mean(model)
             if score > best.score + GAIN:
@@ -149,8 +149,8 @@ class Search:
                 break
         return best
 
-    def _tell(self, most: int, score: float = -math.inf, ended: bool = False) -> None:
-        self.watch(Progress("prior", self.tried, most, {"held out": max(score, self.score)}, ended))
+    def _tell(self, score: float = -math.inf, ended: bool = False) -> None:
+        self.watch(Progress("prior", self.tried, self.most, {"held out": max(score, self.score)}, ended))
 
 
 def _grown(tried: Iterator[Chosen], need: float) -> Chosen:
