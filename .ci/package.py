@@ -29,7 +29,7 @@ for use in uses:
     try:
         use()
     except nbr.NbrError as error:
-        assert "pip install 'nbr[" in str(error), error
+        assert "pip install 'neural-belief-reasoner[" in str(error), error
         print("   without it:", error)
     else:
         raise SystemExit("something worked that should have named an extra")
@@ -51,10 +51,10 @@ def main() -> None:
         refused = subprocess.run([folder / "env/bin/nbr", "--help"], capture_output=True, text=True, cwd=folder)
         told = refused.stderr.strip()
         assert refused.returncode == 2, told
-        assert "pip install 'nbr[cli]'" in told, told
+        assert "pip install 'neural-belief-reasoner[cli]'" in told, told
         print("   without it:", told)
         with step("with [all]"):
-            run(folder, "pip", "install", "--quiet", "--no-compile", f"{wheel}[all]")
+            run(folder, "pip", "install", "--quiet", "--no-compile", "neural-belief-reasoner[all]")  # as our hints say
         everything(folder)
     print("installed and used: core alone, and [all]")
 

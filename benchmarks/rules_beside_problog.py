@@ -3,7 +3,7 @@
 For definite rules (a head, premises, no negation) the belief of a goal given facts is the probability that it can be
 derived, which is ProbLog's success probability. In process, after start-up; ProbLog stops after 60 s.
 
-python benchmarks/rules_beside_problog.py    needs pip install 'nbr[bench]'; prints a table, writes JSON beside it
+python benchmarks/rules_beside_problog.py    needs pip install '.[bench]'; prints a table, writes JSON beside it
 """
 
 from __future__ import annotations

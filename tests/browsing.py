@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-MISSING = "no browser: install Debian's chromium, and pip install 'nbr[browser]'"
+MISSING = "no browser: install Debian's chromium, and pip install '.[browser]'"
 
 
 @contextlib.contextmanager

@@ -109,10 +109,10 @@ def _imported(name: str) -> ModuleType:
         room = _HOME[name].partition(".")[0]
         if room not in _EXTRA:
             raise
-        from nbr.errors import NbrError
+        from nbr.errors import NbrError, install
 
         extra = _EXTRA.get(name, _EXTRA[room])
-        raise NbrError(f"nbr.{name} needs {error.name}: pip install 'nbr[{extra}]'") from None
+        raise NbrError(f"nbr.{name} needs {error.name}: {install(extra)}") from None
 
 
 def __dir__() -> list[str]:

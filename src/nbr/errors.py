@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
+DISTRIBUTION = "neural-belief-reasoner"  # what pip knows us as; `nbr` on the package index is another project
 Settings = ParamSpec("Settings")
 Result = TypeVar("Result")
 
@@ -21,6 +22,15 @@ class NbrError(ValueError):
     def __init__(self, message: str, at: int | None = None) -> None:
         super().__init__(message)
         self.at = at
+
+
+def install(extra: str) -> str:
+    """The command that adds what a part needs to an environment in which we are, from a checkout or from a wheel.
+
+    >>> install("serve")
+    "pip install 'neural-belief-reasoner[serve]'"
+    """
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
 def suggest(word: str, known: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ from typing import Any, Protocol, TypeVar
 
 from torch import Tensor
 
-from nbr.errors import NbrError, suggest
+from nbr.errors import NbrError, install, suggest
 
 Spec = dict[str, Any]
 Tensors = dict[str, Tensor]
@@ -85,7 +85,7 @@ def find(family: str, name: object) -> Any:
         try:
             importlib.import_module(module)
         except ModuleNotFoundError as error:
-            wanted = f": pip install 'nbr[{extra}]'" if extra else ""
+            wanted = f": {install(extra)}" if extra else ""
             raise NbrError(f"the {family} {name!r} needs {error.name}{wanted}") from None
     if key not in _KNOWN:
         raise NbrError(f"unknown {family} {name!r}" + suggest(str(name), names(family)))

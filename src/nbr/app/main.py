@@ -13,7 +13,9 @@ def main() -> None:
     try:
         from nbr.app.cli import app
     except ModuleNotFoundError as error:
-        _fail(f"the command line needs {error.name}: pip install 'nbr[cli]'")
+        from nbr.errors import install
+
+        _fail(f"the command line needs {error.name}: {install('cli')}")
     from typer.exceptions import Exit, TyperException
 
     from nbr.errors import NbrError

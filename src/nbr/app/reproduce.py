@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from nbr import plots
-from nbr.errors import NbrError
+from nbr.errors import DISTRIBUTION, NbrError
 from nbr.paper import table1_report
 from nbr.paper.table1 import QUESTIONS, STEPS, Trained, train
 from nbr.parallel import mapped
@@ -93,7 +93,7 @@ def _counted(steps: Mapping[str, tuple[int, ...]]) -> str:
 
 def _versions() -> str:
     """What the figures were made with."""
-    known = {name: version(name) for name in ("nbr", "torch", "foolbox", "numpy", "scikit-learn")}
+    known = {name: version(name) for name in (DISTRIBUTION, "torch", "foolbox", "numpy", "scikit-learn")}
     return ", ".join(f"{name} {told}" for name, told in {"Python": platform.python_version(), **known}.items())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nbr.asking.answer import Answer
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,7 @@ def answer_table(answers: Sequence[Answer], often: Sequence[tuple[float, float] 
     try:
         import pandas as pd
     except ModuleNotFoundError:
-        raise NbrError("a table of answers needs pandas: pip install 'nbr[learn]'") from None
+        raise NbrError(f"a table of answers needs pandas: {install('learn')}") from None
     columns = {name: [getattr(answer, name) for answer in answers] for name in COLUMNS}
     if often is not None:
         pairs = [(math.nan, math.nan) if each is None else each for each in often]

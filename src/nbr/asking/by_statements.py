@@ -6,13 +6,14 @@ import time
 from dataclasses import replace
 
 from nbr.asking.outcome import Contradiction, Outcome, of_formula
+from nbr.errors import install
 from nbr.inference import Limits, counting, drawn
 from nbr.language import Expression
 from nbr.rules.knowledge import Knowledge
 from nbr.sources import Source, Statements
 
-COUNTER = "counting needs pyganak: pip install 'nbr[solve]'"
-SOLVER = "drawing worlds needs python-sat: pip install 'nbr[solve]'"
+COUNTER = f"counting needs pyganak: {install('solve')}"
+SOLVER = f"drawing worlds needs python-sat: {install('solve')}"
 COUNTED = 0.5  # of the time, at most, for counting before worlds are drawn
 
 

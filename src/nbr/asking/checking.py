@@ -10,13 +10,14 @@ import numpy as np
 
 from nbr.asking import reasons
 from nbr.asking.components import is_crisp
+from nbr.errors import install
 from nbr.inference import Limits, sat
 from nbr.language import Expression
 from nbr.language.expressions import Constant, Implies
 from nbr.rules.knowledge import Knowledge
 from nbr.sources.statements import Statements
 
-SOLVER = "checking rules against each other needs python-sat: pip install 'nbr[solve]'"
+SOLVER = f"checking rules against each other needs python-sat: {install('solve')}"
 CONFLICTS = 0.4  # of the time, for rules that contradict each other
 SAID = 2  # rules up to which a finding has their words
 PREMISES = 0.5  # of the rest, for premises that can never hold

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
@@ -38,7 +38,7 @@ def _read(
     try:
         from PIL import Image, UnidentifiedImageError
     except ModuleNotFoundError:
-        raise NbrError("pictures need Pillow: pip install 'nbr[classify]'") from None
+        raise NbrError(f"pictures need Pillow: {install('classify')}") from None
     try:
         with Image.open(source, formats=kinds) as file:
             if max(file.size) > largest:

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 from nbr.storage.atomic import write
 
 TIMEOUT = 20.0  # seconds without a byte
@@ -120,7 +120,7 @@ def _from_mirror(collection: Collection, mirror: str, home: Path, names: list[st
     try:
         import pooch
     except ModuleNotFoundError:
-        raise NbrError("downloads need pooch: pip install 'nbr[classify]'") from None
+        raise NbrError(f"downloads need pooch: {install('classify')}") from None
 
     addresses = {name: f"{mirror}{name}.gz" for name in names}
     shop = pooch.create(home, mirror, registry=collection.files, urls=addresses, retry_if_failed=RETRIES)

@@ -22,6 +22,7 @@ from nbr.density.resampling import spread
 from nbr.density.shared import Sampled, sampled
 from nbr.density.stacked import Density
 from nbr.density.weighted import listed
+from nbr.errors import install
 from nbr.language import Expression
 from nbr.language.expressions import And, conjunction, conjuncts
 from nbr.language.linear import compares_numbers
@@ -65,7 +66,7 @@ def left_open(
     try:
         found = asked.range(sets)
     except ModuleNotFoundError as error:
-        return Open(None, f"what stays open needs {error.name}: pip install 'nbr[solve]'")
+        return Open(None, f"what stays open needs {error.name}: {install('solve')}")
     if found.range is None:
         return found
     low, high = found.range

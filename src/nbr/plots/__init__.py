@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +46,7 @@ def ready() -> None:
     try:
         import matplotlib  # noqa: F401
     except ModuleNotFoundError:
-        raise NbrError("plots need matplotlib: pip install 'nbr[plot]'") from None
+        raise NbrError(f"plots need matplotlib: {install('plot')}") from None
 
 
 @contextmanager

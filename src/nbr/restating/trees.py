@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 from nbr.language.expressions import And, Constant, Expression, Implies, Or
 from nbr.restating.axes import Axis
 from nbr.world import Real
@@ -86,7 +86,7 @@ def _grown(columns: NDArray[np.float64], truth: Truth, leaves: int) -> Any:
     try:
         from sklearn.tree import DecisionTreeClassifier
     except ModuleNotFoundError:
-        raise NbrError("a decision list needs scikit-learn: pip install 'nbr[classify]'") from None
+        raise NbrError(f"a decision list needs scikit-learn: {install('classify')}") from None
     tree = DecisionTreeClassifier(
         max_leaf_nodes=leaves, min_samples_leaf=FEWEST if len(truth) > 1000 else 1, random_state=0
     )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 from nbr.robustness.base import Attack, Attempt
 from nbr.robustness.target import Target
 
@@ -17,7 +17,7 @@ try:
         warnings.simplefilter("ignore", DeprecationWarning)
         import foolbox
 except ModuleNotFoundError:
-    raise NbrError("attacks need foolbox: pip install 'nbr[attack]'") from None
+    raise NbrError(f"attacks need foolbox: {install('attack')}") from None
 
 
 def _model(target: Target) -> Any:

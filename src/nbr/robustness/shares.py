@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:
@@ -15,7 +15,7 @@ def wilson(share: float, count: int) -> tuple[float, float]:
     try:
         from scipy.stats import binomtest
     except ModuleNotFoundError:
-        raise NbrError("intervals of shares need scipy: pip install 'nbr[classify]'") from None
+        raise NbrError(f"intervals of shares need scipy: {install('classify')}") from None
     low, high = binomtest(round(share * count), count).proportion_ci(method="wilson")
     return float(low), float(high)
 

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nbr.errors import install
 from nbr.language import Expression
 from nbr.language.expressions import Atom
 from nbr.language.linear import linears
 from nbr.points.cells import cells
 from nbr.world import Real, World
 
-SOLVER = "comparisons between numbers need z3-solver to be exact: pip install 'nbr[solve]'"
+SOLVER = f"comparisons between numbers need z3-solver to be exact: {install('solve')}"
 MANY = "comparisons between numbers divide them into too many regions"
 MOST = 4096  # regions
 SECONDS = 3.0  # for finding them, at most

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from nbr import dates
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 from nbr.tables import texts
 from nbr.tables.grids import Grid
 from nbr.world import Bit, Choice, Real, Variable, World
@@ -117,7 +117,7 @@ def frame(world: World, points: Tensor, **attributes: object) -> pd.DataFrame:
     try:
         import pandas as pd
     except ModuleNotFoundError:
-        raise NbrError("a table of samples needs pandas: pip install 'nbr[learn]'") from None
+        raise NbrError(f"a table of samples needs pandas: {install('learn')}") from None
     columns: dict[str, object] = {}
     for (name, variable), column in zip(world.variables.items(), points.unbind(dim=1), strict=True):
         if isinstance(variable, Real) and variable.unit:

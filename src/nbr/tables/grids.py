@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor
 
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 from nbr.tables import texts
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _file(path: Path, sep: str | None) -> Grid:
         try:
             import pandas as pd
         except ModuleNotFoundError:
-            raise NbrError("reading Parquet needs pandas: pip install 'nbr[learn]'") from None
+            raise NbrError(f"reading Parquet needs pandas: {install('learn')}") from None
         try:
             return _frame(pd.read_parquet(path), f"{path}: ")
         except (OSError, ValueError, ImportError) as error:

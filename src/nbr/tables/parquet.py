@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 from nbr.tables import texts
 from nbr.tables.coding import UNKNOWN, UNREAD, known
 from nbr.tables.grids import named, text
@@ -185,7 +185,7 @@ def _opened(path: Path) -> Any:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
-        raise NbrError("reading Parquet needs pyarrow: pip install 'nbr[learn]'") from None
+        raise NbrError(f"reading Parquet needs pyarrow: {install('learn')}") from None
     try:
         return pq.ParquetFile(path)
     except (OSError, pa.ArrowException) as error:

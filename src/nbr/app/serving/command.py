@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 
 if TYPE_CHECKING:
     import socket
@@ -35,7 +35,7 @@ def serve(
         from nbr.app.serving.limits import Allowed
         from nbr.app.serving.security import Door
     except ModuleNotFoundError as error:
-        raise NbrError(f"nbr serve needs {error.name}: pip install 'nbr[serve]'") from None
+        raise NbrError(f"nbr serve needs {error.name}: {install('serve')}") from None
     from nbr.kinds import load
 
     if not 0 <= port < 1 << 16:
