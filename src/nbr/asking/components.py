@@ -51,19 +51,19 @@ def components(knowledge: Knowledge, proposition: Set, condition: Set | None) ->
     fuzzy: list[str] = []
     fuzzy_condition = [condition] if isinstance(condition, Rule) else []
     for part in (proposition, *fuzzy_condition, *conditions, *knowledge.rules):
-        names = _names(part)
+        names = names_of(part)
         groups.join(names)
         if not is_crisp(part):
             fuzzy += names[:1]
     groups.join(fuzzy)
-    asked = groups.of(_names(proposition)) or groups.of(_first(conditions, condition, knowledge)) or ""
+    asked = groups.of(names_of(proposition)) or groups.of(_first(conditions, condition, knowledge)) or ""
     found: dict[str, tuple[list[int], list[Expression]]] = {asked: ([], [])}
     for position, rule in enumerate(knowledge.rules):
-        found.setdefault(groups.of(_names(rule)) or asked, ([], []))[0].append(position)
+        found.setdefault(groups.of(names_of(rule)) or asked, ([], []))[0].append(position)
     for statement in conditions:
-        found.setdefault(groups.of(_names(statement)) or asked, ([], []))[1].append(statement)
+        found.setdefault(groups.of(names_of(statement)) or asked, ([], []))[1].append(statement)
     if isinstance(condition, Rule):
-        found.setdefault(groups.of(_names(condition)) or asked, ([], []))
+        found.setdefault(groups.of(names_of(condition)) or asked, ([], []))
     if len(found) == 1:
         return [whole]
     members = groups.members()
@@ -82,7 +82,7 @@ def _component(
     knowledge = whole.knowledge
     world = World({name: knowledge.world.variables[name] for name in names or knowledge.world.names[:1]})
     condition: Set | None = conjunction(conditions)
-    if isinstance(whole.condition, Rule) and groups.of(_names(whole.condition)) == group:
+    if isinstance(whole.condition, Rule) and groups.of(names_of(whole.condition)) == group:
         condition = whole.condition.bind(world)
     proposition: Set = whole.proposition if group == asked else Constant(True)
     if isinstance(proposition, Rule):
@@ -96,15 +96,16 @@ def _component(
     return Component(part, tuple(rules), proposition, condition, group == asked)
 
 
-def _names(part: Set) -> list[str]:
+def names_of(part: Set) -> list[str]:
+    """The variables that it reads."""
     return list(part.inputs) if isinstance(part, Rule) else sorted(part.names())
 
 
 def _first(conditions: list[Expression], condition: Set | None, knowledge: Knowledge) -> list[str]:
     """Some variable to hang a question on that names none."""
     for part in (*conditions, condition, *knowledge.rules):
-        if part is not None and _names(part):
-            return _names(part)
+        if part is not None and names_of(part):
+            return names_of(part)
     return [knowledge.world.names[0]]
 
 

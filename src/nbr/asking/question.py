@@ -13,6 +13,7 @@ from nbr.asking import by_points
 from nbr.asking.answer import Answer, Bounds
 from nbr.asking.components import Component, components
 from nbr.asking.outcome import Contradiction, Outcome
+from nbr.asking.private import without_private
 from nbr.asking.ways import WITHOUT_POINTS, Memo, answered
 from nbr.asking.ways import key as key_of
 from nbr.errors import NbrError
@@ -75,7 +76,7 @@ def ask(
     proposition = as_set(question, knowledge.world, "question")
     condition = None if given is None else as_set(given, knowledge.world, "condition")
     with torch.no_grad():
-        asked, *others = components(knowledge, proposition, condition)
+        asked, *others = components(*without_private(knowledge, proposition, condition))
         found = _checked(asked, knowledge, condition, settings, limits.share(ASKED) if others else limits, memo)
         rest = [
             _checked(part, knowledge, condition, settings, limits.share(1 / (len(others) - done)), memo)

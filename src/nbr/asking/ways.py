@@ -10,7 +10,7 @@ from nbr.asking import by_levels, by_points, by_statements
 from nbr.asking.components import Component, is_crisp
 from nbr.asking.outcome import Outcome, of_formula
 from nbr.errors import NbrError
-from nbr.inference import Limits, ganak, sat
+from nbr.inference import Limits, few, ganak, sat
 from nbr.language import Expression
 from nbr.language.expressions import Constant
 from nbr.rules import Clause, Rule
@@ -54,8 +54,8 @@ def _by_levels(part: Component, engine: str, grid: int | None) -> bool:
     """Whether a fuzzy question is better asked level by level than of listed points."""
     if engine not in ("auto", *WITHOUT_POINTS) or grid is not None or not by_levels.levels(part):
         return False
-    few = engine == "auto" and len(part.knowledge.rules) <= FEW_RULES
-    return not few or Listing.of(*part.question).seconds >= QUICK
+    at_once = engine == "auto" and len(part.knowledge.rules) <= FEW_RULES
+    return not at_once or Listing.of(*part.question).seconds >= QUICK
 
 
 def _untold(part: Component, limits: Limits) -> str | None:
@@ -79,10 +79,10 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
     knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
     if not isinstance(proposition, Expression) or Statements.unfit(knowledge, condition) or _untold(part, limits):
         return None
-    few, listed = len(knowledge.rules) <= FEW_RULES, math.inf
+    listed, few_rules = math.inf, len(knowledge.rules) <= FEW_RULES
     why = f"{len(knowledge.rules)} rules are too many for listed points"
-    if few:
-        listing = Listing.of(knowledge, proposition, condition)
+    listing = Listing.of(*part.question) if few_rules or not all(map(is_crisp, knowledge.rules)) else None
+    if listing is not None and (few_rules or listing.count <= few.MOST):
         listed, why = listing.seconds, f"{listing.count:.3g} points"
         if listed < QUICK:
             return None
