@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from nbr.asking import by_levels, by_points, by_statements
@@ -11,6 +12,7 @@ from nbr.asking.components import Component, is_crisp
 from nbr.asking.outcome import Outcome, of_formula
 from nbr.errors import NbrError
 from nbr.inference import Limits, few, ganak, sat
+from nbr.inference.frontier import WalkedEstimate
 from nbr.language import Expression
 from nbr.language.expressions import Constant
 from nbr.rules import Clause, Rule
@@ -18,13 +20,16 @@ from nbr.rules.knowledge import Knowledge
 from nbr.sources import SOURCES, Branching, Listing, Statements
 from nbr.sources.elimination import Elimination
 from nbr.sources.listing import ties
+from nbr.sources.path import Path
 from nbr.sources.regions import why_not
 
 QUICK = 0.02  # seconds of listing that are not worth asking a counter for
 FEW_RULES = 16  # up to which listed points give an exact answer at once
 BOXED = 0.6  # of the time, for boxes before statements are counted
 LISTED = 0.3  # of the time: what can be listed so quickly is listed
-WITHOUT_POINTS = ("counting", "drawn")
+GLANCE, LINED = 0.1, 0.15  # of the time: for a first try to count, and for an exact walk along a line of variables
+INTERVAL = 0.7  # of what is left, for an interval from such walks
+WITHOUT_POINTS = ("counting", "drawn", "frontier")
 
 Memo = dict[object, Outcome]  # what was found out about parts that other questions share
 
@@ -92,9 +97,20 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
     if boxed is not None and boxed.width <= limits.tolerance:
         return boxed
     found = [boxed] if boxed is not None else []
+    lined = None
     if ganak.available():
-        share = limits.share(by_statements.COUNTED)
-        counted = by_statements.counted(knowledge, proposition, condition, share, _whole(part, memo))
+        known = _whole(part, memo)
+        counted = by_statements.counted(knowledge, proposition, condition, limits.share(GLANCE), known)
+        if counted is None or not counted.exact:  # what takes a counter long may lie along a line
+            path = Path.of(knowledge, proposition, condition)
+            walked = None if path is None else path.exact(limits.share(LINED))
+            if walked is not None and float(walked.high[2]) > 0:
+                return replace(of_formula(walked), why=f"{why}, and rules lie along a line of variables")
+            lined = None if path is None else _along(path, limits)
+            found += [lined] if lined is not None else []
+            counted = by_statements.counted(
+                knowledge, proposition, condition, limits.share(by_statements.COUNTED), known
+            )
         whole = key(replace(part, proposition=Constant(True)))
         if memo is not None and whole is not None and counted is not None and counted.exact:
             memo[whole] = replace(counted, plausibility=(1, 1), doubt=(0, 0))
@@ -110,10 +126,10 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
         found.append(thin if thin.exact or not found else replace(thin, sure=found[0]))
     elif boxed is not None:
         pass
-    elif sat.available():
+    elif lined is None and sat.available():
         drawn = by_statements.from_draws(knowledge, proposition, condition, limits)
         found += [drawn] if drawn is not None else []
-    else:
+    elif lined is None:
         notes.append(by_statements.SOLVER)
         found += [_from_points(part, "auto", grid, limits)]
     if not found:
@@ -121,6 +137,12 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
     best = min(found, key=lambda each: each.width)
     said = f"{why}, and counting did not finish in its part of the time: a larger budget may make it exact"
     return replace(best, notes=(*best.notes, *notes), why=best.why or said)
+
+
+def _along(path: Path, limits: Limits) -> Outcome | None:
+    """A 95% interval along a line of variables, with what is certain beside it; None where none can be claimed."""
+    found = path.bounded(limits.share(INTERVAL))
+    return of_formula(found, found.sure) if isinstance(found, WalkedEstimate) else None
 
 
 def _from_boxes(part: Component, grid: int | None, limits: Limits) -> Outcome | None:
@@ -171,20 +193,48 @@ def _without_points(part: Component, engine: str, limits: Limits) -> Outcome:
     reason = Statements.unfit(knowledge, condition) or _untold(part, limits)
     if not isinstance(proposition, Expression):
         reason = "the question is fuzzy"
-    available, needs = (
-        (ganak.available, by_statements.COUNTER) if engine == "counting" else (sat.available, by_statements.SOLVER)
-    )
+    available, needs, solve, failed = NAMED[engine]
     if not available():
         raise NbrError(needs)
     if reason is None:
         assert isinstance(proposition, Expression)
         assert condition is None or isinstance(condition, Expression)
-        solve = by_statements.counted if engine == "counting" else by_statements.from_draws
         found = solve(knowledge, proposition, condition, limits)
         if found is not None:
             return found
-        reason = "not even one count was done in time" if engine == "counting" else "the rules are fuzzy"
+        reason = failed
     raise NbrError(f"the engine {engine!r} does not fit: {reason}; leave the choice to 'auto'")
+
+
+def _along_a_line(
+    knowledge: Knowledge, proposition: Expression, condition: Expression | None, limits: Limits
+) -> Outcome | None:
+    """Exactly if states are few, else as narrow as time allows."""
+    path = Path.of(knowledge, proposition, condition)
+    if path is None:
+        return None
+    found = path.exact(limits.share(by_statements.COUNTED)) or path.bounded(limits)
+    if float(found.high[2]) == 0:
+        return by_statements.counted(knowledge, proposition, condition, limits)  # says what contradicts what
+    return of_formula(found, found.sure if isinstance(found, WalkedEstimate) else None)
+
+
+# For each engine that lists no points: what it needs, how it answers, and why it might not.
+NAMED: dict[str, tuple[Callable[[], bool], str, Callable[..., Outcome | None], str]] = {
+    "counting": (
+        ganak.available,
+        by_statements.COUNTER,
+        by_statements.counted,
+        "not even one count was done in time",
+    ),
+    "drawn": (sat.available, by_statements.SOLVER, by_statements.from_draws, "the rules are fuzzy"),
+    "frontier": (
+        lambda: True,
+        "",
+        _along_a_line,
+        "only crisp rules that lie along a line of variables can be walked",
+    ),
+}
 
 
 def _from_source(part: Component, name: str, limits: Limits) -> Outcome:
