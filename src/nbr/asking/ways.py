@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import MutableMapping
 from dataclasses import replace
 
 from nbr.asking import by_levels, by_points, by_statements
@@ -26,7 +27,7 @@ BOXED = 0.6  # of the time, for boxes before statements are counted
 LISTED = 0.3  # of the time: what can be listed so quickly is listed
 WITHOUT_POINTS = ("counting", "drawn")
 
-Memo = dict[object, Outcome]  # what was found out about parts that other questions share
+Memo = MutableMapping[object, Outcome]  # what was found out about parts that other questions share
 
 
 def answered(part: Component, engine: str, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome:

@@ -41,6 +41,10 @@ class Busy(Exception):
     """There is more work than the server takes on, or it took too long."""
 
 
+class Late(Busy):
+    """The time was up before all that was asked had been read."""
+
+
 Work = Callable[[Any, float], Any]  # what is to be done with the model that is served, in so many seconds
 
 
@@ -170,8 +174,15 @@ class Lanes:
         """Work that takes a budget: at first a small one, and the whole of it if that does not settle the matter."""
         budget = self.budget(seconds)
         first = min(budget, self.allowed.quick)
-        found = await self.short(work, first)
-        return found if first == budget or settled(found) else await self.long(work, seconds)
+        try:
+            found = await self.short(work, first)
+        except Late:
+            if first == budget:
+                raise
+        else:
+            if first == budget or settled(found):
+                return found
+        return await self.long(work, seconds)
 
     async def short(self, work: Work, seconds: float | None = None) -> Any:
         """Work that is known to be done soon."""
