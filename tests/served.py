@@ -12,6 +12,7 @@ from typing import Any
 import uvicorn
 
 from nbr.app.serving.api import create
+from nbr.app.serving.connections import settings
 from nbr.app.serving.limits import Allowed
 from nbr.app.serving.security import Door
 
@@ -21,9 +22,12 @@ def served(
     model: Any, name: str = "model", door: Door | None = None, allowed: Allowed | None = None, apart: bool = False
 ) -> Iterator[str]:
     """The address of a server for a model, which ends with the block."""
+    allowed = allowed or Allowed()
     app = create(model, name, door or Door(), allowed, apart)
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1))
+    listening = socket.create_server(("127.0.0.1", 0), backlog=512)
+    config = settings(app, allowed)
+    config.timeout_graceful_shutdown = 1
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     while not server.started:

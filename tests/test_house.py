@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "nbr"
 STOREYS = [
     ["errors"],
-    ["registry", "dates", "plots", "parallel", "progress"],
+    ["registry", "dates", "plots", "parallel", "progress", "remembered"],
     ["storage"],
     ["world"],
     ["points", "language"],

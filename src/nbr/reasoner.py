@@ -235,7 +235,7 @@ class Reasoner:
 
     def sample(self, count: int, given: str | Expression | None = None, *, seed: int = 0) -> pd.DataFrame:
         """Rows drawn from the model combined with its prior, as a DataFrame; `attrs` tells how they came about."""
-        condition = parse(given) if isinstance(given, str) else given
+        condition = parse(given, self.world) if isinstance(given, str) else given
         if condition is not None:
             condition.check(self.world)
         drawn = sampling.draw(self.knowledge, self.prior, count, condition, torch.Generator().manual_seed(seed))

@@ -62,7 +62,7 @@ def differences(reasoner: "Reasoner", one: str, other: str, seed: int) -> list[D
     from nbr.language import parse
     from nbr.world import Real
 
-    named = parse(one).names() | parse(other).names()
+    named = parse(one, reasoner.world).names() | parse(other, reasoner.world).names()
     groups = [reasoner.sample(DRAWS, condition, seed=seed) for condition in (one, other)]
     found = []
     for name, variable in reasoner.world.variables.items():

@@ -38,7 +38,7 @@ def sample(
             return json.dumps({"rows": table.to_dict("records"), **table.attrs}, default=float) + "\n"
         parts: Iterator[pd.DataFrame] = iter([table])
     else:
-        condition = None if given is None else parse(given)
+        condition = None if given is None else parse(given, reasoner.world)
         if condition is not None:
             condition.check(reasoner.world)
         sampler = Sampler.of(reasoner.knowledge, reasoner.prior, condition)

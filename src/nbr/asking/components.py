@@ -90,7 +90,7 @@ def _component(
     chosen = [knowledge.rules[position] for position in rules]
     if all(isinstance(rule, Clause) for rule in chosen):
         beliefs = tuple(rule.degree for rule in chosen)
-        part = knowledge.once(("part", *names, *rules, beliefs), lambda: Knowledge(world, chosen))
+        part = knowledge.once(("part", *names, *rules, beliefs), lambda: Knowledge(world, chosen, kept=knowledge.kept))
     else:
         part = Knowledge(world, chosen)
     return Component(part, tuple(rules), proposition, condition, group == asked)

@@ -112,8 +112,9 @@ def _checked(
 ) -> Outcome:
     """Answer a part, unless that was done; a contradiction is told with the numbers of rules in the whole model."""
     key = None if memo is None else key_of(part)
-    if memo is not None and key in memo:
-        return memo[key]
+    known = None if memo is None else memo.get(key)
+    if known is not None:
+        return known
     try:
         found = answered(part, settings.engine, settings.grid, limits, memo)
         if memo is not None and key is not None and found.exact:
@@ -163,7 +164,7 @@ def as_set(words: Proposition, world: World, what: str) -> Set:
         if isinstance(words, Rule):
             return words.bind(world)
         if isinstance(words, str | Expression):
-            expression = parse(words) if isinstance(words, str) else words
+            expression = parse(words, world) if isinstance(words, str) else words
             expression.check(world)
             return expression
         return Fuzzy(words).bind(world)

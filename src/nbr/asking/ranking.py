@@ -113,7 +113,7 @@ class Ranking:
 
 def bare(world: World, question: object) -> str | None:
     """The choice or number that a question names without a word about it, if that is all it does."""
-    said = parse(question) if isinstance(question, str) else question
+    said = parse(question, world) if isinstance(question, str) else question
     if not isinstance(said, Atom) or said.operator or isinstance(world.variables.get(said.name, BIT), Bit):
         return None
     return said.name

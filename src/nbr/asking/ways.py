@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from dataclasses import replace
 
 from nbr.asking import by_levels, by_points, by_statements
@@ -31,7 +31,7 @@ GLANCE, LINED = 0.1, 0.15  # of the time: for a first try to count, and for an e
 INTERVAL = 0.7  # of what is left, for an interval from such walks
 WITHOUT_POINTS = ("counting", "drawn", "frontier")
 
-Memo = dict[object, Outcome]  # what was found out about parts that other questions share
+Memo = MutableMapping[object, Outcome]  # what was found out about parts that other questions share
 
 
 def answered(part: Component, engine: str, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome:

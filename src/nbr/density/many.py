@@ -21,7 +21,7 @@ def probabilities(
 ) -> list[Often]:
     """P(Q | C) of each question, in order; the budget is that of each."""
     words = {said for pair in questions for said in pair if said is not None}
-    statements = {said: parse(said) for said in words}
+    statements = {said: parse(said, density.world) for said in words}
     points = listed(density, frozenset().union(*(statement.names() for statement in statements.values())))
     if points is None:
         return [_alone(density, *pair, budget, seed) for pair in questions]

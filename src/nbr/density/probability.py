@@ -121,7 +121,7 @@ def _statement(words: Words, density: Density, what: str) -> Expression:
     try:
         if not isinstance(words, str | Expression):
             raise NbrError("a probability is of a statement in the query language, not of a fuzzy set")
-        found = parse(words) if isinstance(words, str) else words
+        found = parse(words, density.world) if isinstance(words, str) else words
         found.check(density.world)
     except NbrError as error:
         raise NbrError(f"{what}: {error}") from None

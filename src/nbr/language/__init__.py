@@ -1,6 +1,7 @@
 """The words people ask in: a grammar, and the sets of points that its sentences stand for."""
 
 from nbr.language.expressions import Expression
-from nbr.language.parser import indexed, parse, parse_words, span
+from nbr.language.parser import indexed, parse, parse_words
+from nbr.language.ranges import span
 
 __all__ = ["Expression", "indexed", "parse", "parse_words", "span"]

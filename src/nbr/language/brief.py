@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nbr.errors import NbrError
 from nbr.language import expressions as ex
-from nbr.language.parser import NUMBERED, span
+from nbr.language.ranges import NUMBERED, span
 
 RUN = 3  # names from which on a range is shorter
 FLAT = 3  # statements that stand better with signs between them than in any(..) or all(..)

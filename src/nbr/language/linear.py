@@ -9,6 +9,7 @@ from torch import Tensor
 
 from nbr.errors import NbrError, suggest
 from nbr.language.expressions import Atom, Count, Expression, Not, quoted, replaced
+from nbr.language.ranges import counted as written_out
 from nbr.world import Choice, World
 
 NEAR = 1e-9  # of the numbers added up: what counts as equal, since sums are rounded
@@ -112,6 +113,7 @@ def normal(
     if not kept and counted and all(weight.is_integer() for weight, _ in counted):
         parts: list[Expression] = []
         for weight, part in counted:
+            written_out(int(abs(weight)), at)
             parts += [part if weight > 0 else Not(part)] * int(abs(weight))
             number -= min(weight, 0.0)
         return Count(tuple(parts), operator, number)

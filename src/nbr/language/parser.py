@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,12 +13,15 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 from nbr.errors import NbrError
 from nbr.language import expressions as ex
 from nbr.language.linear import TURNED, Linear
+from nbr.language.ranges import counted, reading, spread
 from nbr.language.sides import Called, Names, Side, Sum, added, difference, over, start, times
-from nbr.world import TRUE_WORDS
+from nbr.remembered import Remembered
+from nbr.world import TRUE_WORDS, World
 
 LONGEST = 20_000
 DEEPEST = 60
-NUMBERED = re.compile(r"(.*?)(\d{1,12})\Z", re.DOTALL)
+KEPT = 32 << 20  # bytes of statements that were read before
+OF_A_NAME, OF_A_LETTER = 500, 300  # bytes of an expression: by the names in its ranges, and by its letters
 GROUPS: dict[str, Callable[[tuple[ex.Expression, ...]], ex.Expression]]
 GROUPS = {
     "majority": ex.Majority,
@@ -31,9 +33,11 @@ GROUPS = {
 ORDERED = (">=", "<=", ">", "<")
 
 
-@lru_cache(maxsize=1 << 14)
-def parse(text: str) -> ex.Expression:
-    """Read a sentence of the query language.
+_before: Remembered[str, ex.Expression] = Remembered(KEPT)
+
+
+def parse(text: str, world: World | None = None) -> ex.Expression:
+    """Read a sentence of the query language; with a world, a range of names that it does not have is not written out.
 
     >>> print(parse("x0, x1..x3=0"))
     x0 & x1=0 & x2=0 & x3=0
@@ -42,8 +46,13 @@ def parse(text: str) -> ex.Expression:
     >>> print(parse("income > rent"))
     income>rent
     """
-    read = parse_words(text)
-    return ex.replaced(read, _between_numbers) if any(sign in text for sign in "<>") else read
+    found = _before.get(text) if isinstance(text, str) else None
+    if found is None:
+        found, names = _read(text, world)
+        if any(sign in text for sign in "<>"):
+            found = ex.replaced(found, _between_numbers)
+        _before.put(text, found, OF_A_NAME * names + OF_A_LETTER * len(text))
+    return found
 
 
 def _between_numbers(atom: ex.Atom) -> ex.Expression:
@@ -55,6 +64,11 @@ def _between_numbers(atom: ex.Atom) -> ex.Expression:
 
 def parse_words(text: str) -> ex.Expression:
     """The same, but what a name is compared with stays a word, whatever the sign: indices are compared so."""
+    return _read(text, None)[0]
+
+
+def _read(text: str, world: World | None) -> tuple[ex.Expression, int]:
+    """A statement, and how many names its ranges stand for."""
     if not isinstance(text, str):
         raise NbrError(f"a question is text in the query language, not {type(text).__name__}")
     if not text.strip():
@@ -62,7 +76,8 @@ def parse_words(text: str) -> ex.Expression:
     if len(text) > LONGEST:
         raise NbrError(f"the question is longer than {LONGEST} characters")
     try:
-        return _lark().parse(text)  # type: ignore[return-value]
+        with reading(world) as now:
+            return _lark().parse(text), now.names  # type: ignore[return-value]
     except VisitError as error:
         if isinstance(error.orig_exc, NbrError):
             raise NbrError(f"{error.orig_exc} in {_short(text)}", at=error.orig_exc.at) from None
@@ -174,8 +189,9 @@ class _Build(Transformer[Token, ex.Expression]):
         return Called(function, parts)
 
     def span(self, first: Token, last: Token | None) -> Names:
-        names = span(f"{first}..{last}") if last else [_word(first)]
-        return Names([(name, first.start_pos or 0) for name in names], first, last is not None)
+        at = first.start_pos or 0
+        names = spread(first, last, at) if last else [_word(first)]
+        return Names([(name, at) for name in names], first, last is not None)
 
     def times(self, one: Side, other: Side) -> Sum:
         return times(one, other)
@@ -216,22 +232,6 @@ class _Build(Transformer[Token, ex.Expression]):
         return _shallow(ex.And(self.arguments(*parts)))
 
     def member(self, side: Names, *values: Token) -> _Spread:
-        return _Spread(ex.Atom(name, "in", tuple(map(_word, values)), at) for name, at in side.names)
-
-
-def span(name: str) -> list[str]:
-    """The names that a range such as x1..x4 stands for; another name stands for itself. Leading zeros are kept.
-
-    >>> span("x08..x10"), span("rain")
-    (['x08', 'x09', 'x10'], ['rain'])
-    """
-    first, dots, last = name.partition("..")
-    if not dots:
-        return [name]
-    start, end = NUMBERED.match(first), NUMBERED.match(last)
-    if not start or not end or start[1] != end[1] or int(start[2]) > int(end[2]):
-        raise NbrError(f"{name} is not a range such as x1..x4")
-    if int(end[2]) - int(start[2]) >= LONGEST:
-        raise NbrError(f"{name} names more than {LONGEST} variables")
-    width = len(start[2]) if start[2].startswith("0") else 0
-    return [f"{start[1]}{number:0{width}d}" for number in range(int(start[2]), int(end[2]) + 1)]
+        words = tuple(map(_word, values))
+        counted(len(side.names) * (len(words) - 1), start(side))
+        return _Spread(ex.Atom(name, "in", words, at) for name, at in side.names)

@@ -10,34 +10,49 @@ from torch import Tensor
 
 from nbr import registry
 from nbr.errors import NbrError, suggest
+from nbr.remembered import Remembered
 from nbr.rules import written
 from nbr.rules.base import Rule, number, text
 from nbr.rules.codec import Codec
 from nbr.world import World
 
 T = TypeVar("T")
+
+
+class _Mine:
+    """Tells what one model has kept from what others have."""
+
+
 COMMON = ("belief", "name")
-KEPT = 64  # things that follow from the rules, kept for later questions
+KEPT = 256 << 20  # bytes of what follows from the rules, kept for later questions
 
 
 class Knowledge:
-    """A world and K rules over it; with a codec, the rules speak of its latent world."""
+    """A world and K rules over it; with a codec, the rules speak of its latent world.
 
-    def __init__(self, world: World, rules: Iterable[Rule] = (), codec: Codec | None = None) -> None:
+    What is made from a model, such as a part of it, gets the model's own memory as `kept`: there is one limit for all.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        rules: Iterable[Rule] = (),
+        codec: Codec | None = None,
+        kept: Remembered[Hashable, Any] | None = None,
+    ) -> None:
         self.world, self.codec = world, codec
         self.latent = world if codec is None else codec.latent
         self.rules = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(rules, 1))
-        self._kept: dict[Hashable, Any] = {}
+        self.kept: Remembered[Hashable, Any] = Remembered(KEPT) if kept is None else kept
+        self._mine = _Mine()
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, made once for a key. The key must name all that can change: beliefs, weights."""
-        kept = self._kept
-        if key not in kept:
-            if len(kept) >= KEPT:
-                kept = self._kept = {}
-            kept[key] = make()
-        found: T = kept[key]
-        return found
+        found = self.kept.get((self._mine, key), self._mine)
+        if found is self._mine:
+            found = self.kept[self._mine, key] = make()
+        known: T = found
+        return known
 
     @property
     def beliefs(self) -> Tensor:

@@ -36,6 +36,7 @@ export function classifier(model, main) {
     const { signal } = running;
     trouble("");
     for (const part of [said, safe, why]) part.hidden = true;
+    main.removeAttribute("aria-busy");
     if (!body) return;
     main.setAttribute("aria-busy", "true");
     try {
@@ -118,7 +119,7 @@ function circles(radius, distance) {
 }
 
 function numbers(model, changed) {
-  const field = make("textarea", { rows: 4, "aria-label": `${model.inputs} numbers, separated by blanks or commas` });
+  const field = make("textarea", { rows: 4, oninput: () => changed(null), "aria-label": `${model.inputs} numbers, separated by blanks or commas` });
   const ask = () => changed({ numbers: field.value.split(/[\s,;]+/).filter(Boolean).map(Number) });
   return make("div", {}, field, make("button", { type: "button", onclick: ask }, "Classify"));
 }

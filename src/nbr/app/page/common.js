@@ -92,6 +92,13 @@ export function bar(extra = "") {
     );
     track.title = track.getAttribute("aria-label");
   };
+  // What it showed belongs to another question.
+  track.clear = () => {
+    for (const part of parts) part.style.width = "0";
+    tick.hidden = true;
+    track.removeAttribute("aria-label");
+    track.removeAttribute("title");
+  };
   return track;
 }
 

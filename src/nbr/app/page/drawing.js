@@ -43,6 +43,7 @@ export function drawing(changed) {
 
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
+    changed(null); // what was said is of another picture
     last = place(event);
     line(last, last);
   });

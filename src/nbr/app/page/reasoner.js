@@ -13,6 +13,7 @@ export function reasoner(model, main) {
   document.getElementById("link").hidden = false;
   const state = new State(model.variables);
   let running = new AbortController();
+  let shown = null; // the question, and all that it was asked about, to which what is shown belongs
 
   const commit = (name) => (text) => {
     if (state[name] !== text.trim()) {
@@ -24,6 +25,7 @@ export function reasoner(model, main) {
   const typing = debounced(350, () => update());
   const type = (name) => (text) => {
     state[name] = text.trim();
+    settle();
     typing();
   };
   const said = model.variables.slice(0, 2).map((variable) => {
@@ -63,15 +65,26 @@ export function reasoner(model, main) {
     trouble(error && !(mine === "question") && !inside ? error.message : "");
   }
 
-  async function update() {
+  // What is shown belongs to what is asked, from the moment at which that changes.
+  function settle() {
     running.abort();
     running = new AbortController();
+    main.setAttribute("aria-busy", "true");
+    hint.hidden = Boolean(state.question);
+    const asked = JSON.stringify([state.question, state.about]);
+    if (asked !== shown) {
+      shown = asked;
+      reasons.wait(Boolean(state.question));
+      faults(null);
+    } else reasons.draw();
+    variables.settle();
+  }
+
+  async function update() {
+    settle();
     const { signal } = running;
     question.show(state.question);
     extra.show(state.extra);
-    hint.hidden = Boolean(state.question);
-    reasons.draw();
-    main.setAttribute("aria-busy", "true");
     const asked = ask(signal); // what was asked comes before all else that could be
     const outcomes = await Promise.allSettled([
       asked.then((found) => why(found, signal)),
@@ -81,7 +94,10 @@ export function reasoner(model, main) {
     main.removeAttribute("aria-busy");
     const failed = outcomes.map((each) => each.reason).filter(Boolean);
     faults(failed.find((error) => error.field === "question") ?? failed[0] ?? null);
-    if (outcomes[0].reason) reasons.forget();
+    if (outcomes[0].reason) {
+      reasons.forget();
+      shown = null;
+    }
     if (failed.some((error) => error.field === null || error.field === "given")) reasons.gauge.show(null);
     const fault = failed.find((error) => !("status" in error));
     if (fault) throw fault;

@@ -61,6 +61,18 @@ export class Reasons {
     );
   }
 
+  // Nothing of an answer to another question stays; the place where the new one will stand does.
+  wait(asking) {
+    this.answer.hidden = !asking;
+    this.bar.hidden = false;
+    this.bar.clear();
+    this.legend.show(true);
+    this.numbers.replaceChildren(make("span", { class: "quiet" }, "thinking …"));
+    this.notes.textContent = "";
+    this.gauge.show(null);
+    this.explain(null);
+  }
+
   forget() {
     this.answer.hidden = true;
     this.found = null;

@@ -128,7 +128,26 @@ export class Variables {
     this.changed();
   }
 
-  // Shows what is set at once; the intervals follow, some at a time.
+  // Shows what is set; no interval stays that was found under another condition.
+  settle() {
+    const about = JSON.stringify(this.state.about);
+    for (const row of this.rows) {
+      const value = this.state.set.get(row.variable.name) ?? null;
+      row.control.show(value);
+      row.element.classList.toggle("set", value !== null);
+      row.body.hidden = value !== null;
+      for (const line of row.bars) {
+        if (line.shown === line.question + about) continue;
+        line.shown = line.answer = null;
+        line.bar.clear();
+        line.number.textContent = "…";
+        line.element.classList.add("waiting");
+        row.element.classList.remove("moved");
+      }
+    }
+  }
+
+  // The intervals, some at a time.
   async refresh(signal, conflict) {
     this.list.setAttribute("aria-busy", "true");
     try {
@@ -139,19 +158,14 @@ export class Variables {
   }
 
   async look(signal, conflict) {
-    for (const row of this.rows) {
-      const value = this.state.set.get(row.variable.name) ?? null;
-      row.control.show(value);
-      row.element.classList.toggle("set", value !== null);
-      row.body.hidden = value !== null;
-    }
+    const about = JSON.stringify(this.state.about);
     const lines = this.rows.filter((row) => !this.state.set.has(row.variable.name)).flatMap((row) => row.bars);
     const nothing = this.state.given === null && this.state.off.size === 0;
     const near = this.near();
     const rank = (line) => (near.has(line.name) ? 0 : 1) + (inSight(line.element) ? 0 : 2);
-    for (const line of lines) line.element.classList.add("waiting");
     await askAll(lines, { ...this.state.about, probability: this.model.prior }, signal, (line, answer) => {
       line.answer = answer;
+      line.shown = line.question + about;
       line.bar.show(answer, line.question);
       line.number.textContent = interval(answer);
       line.element.classList.remove("waiting");

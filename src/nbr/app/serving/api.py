@@ -37,11 +37,12 @@ TOLD = {
     400: "What was asked makes no sense for this model: the error says what, in which field, at which character.",
     401: "A token is needed.",
     403: "A page from elsewhere asked.",
-    408: "The body did not arrive in time.",
+    408: "The request did not arrive in time.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     421: "Another host was meant.",
     422: "The body does not have the right shape.",
+    431: "The head is too large.",
     503: "Too much to do, or it took too long.",
 }
 ERROR = {

@@ -1,7 +1,10 @@
 """`nbr serve`: load a model, open a door, run until Ctrl-C."""
 
 import contextlib
+import os
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
 HERE = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
-CONNECTIONS = 512
+WAITING = 512  # connections that have not been taken yet
 
 
 def serve(
@@ -32,6 +35,7 @@ def serve(
         import uvicorn
 
         from nbr.app.serving.api import create
+        from nbr.app.serving.connections import settings
         from nbr.app.serving.limits import Allowed
         from nbr.app.serving.security import Door
     except ModuleNotFoundError as error:
@@ -44,21 +48,35 @@ def serve(
         raise NbrError(f"the budget is a number of seconds above 0, not {budget}")
     found = load(model)
     made = token or (None if host in HERE else secrets.token_urlsafe(24))
-    app = create(found, Path(model).name, Door.of(host, made), Allowed(seconds=budget), apart=True)
-    settings = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        limit_concurrency=CONNECTIONS,
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=int(budget) + 1,
-    )
+    allowed = Allowed(seconds=budget)
+    app = create(found, Path(model).name, Door.of(host, made), allowed, apart=True)
     shown = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
-    with _listen(host, port) as listening, contextlib.suppress(KeyboardInterrupt):
+    with _listen(host, port) as listening, _nothing_left(), contextlib.suppress(KeyboardInterrupt):
         address = f"http://{shown}:{listening.getsockname()[1]}/" + ("" if made is None else f"#token={made}")
         print(f"{Path(model).name}: {address}   (Ctrl-C ends it)", file=sys.stderr, flush=True)
-        uvicorn.Server(settings).run(sockets=[listening])
+        uvicorn.Server(settings(app, allowed)).run(sockets=[listening])
+
+
+@contextlib.contextmanager
+def _nothing_left() -> Iterator[None]:
+    """When uvicorn was told to end and has ended what it knows of, the rest that was started from here ends too."""
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(number: int, frame: object) -> None:
+    """Workers that are only just beginning, and programs that count."""
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError):
+            parent = int(place.read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+            tidies_up = b"resource_tracker" in place.with_name("cmdline").read_bytes()  # and ends after the last of us
+            if parent == os.getpid() and not tidies_up:
+                os.kill(int(place.parent.name), signal.SIGKILL)
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
 
 
 def _listen(host: str, port: int) -> "socket.socket":
@@ -67,6 +85,6 @@ def _listen(host: str, port: int) -> "socket.socket":
 
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=CONNECTIONS)
+        return socket.create_server((host, port), family=family, backlog=WAITING)
     except OSError as error:
         raise NbrError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from None

@@ -8,7 +8,9 @@ ones, or threads where a model cannot travel.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ Result = TypeVar("Result")
 OVERRUN = 3.0  # times its budget: solvers look at the clock now and then only
 GRACE = 5.0  # seconds beyond that
 KIND = 10  # how far slow work stands back where quick work needs the processor, as the system counts it
+KILLED = 1.0  # seconds in which workers that are told to end have ended
+LOOK = 0.5  # seconds between looks of a worker at whether its server is still there
 IDLE = 300.0  # seconds after which a process that nobody needs ends
 
 
@@ -31,7 +35,13 @@ class Allowed:
     body: int = 1 << 18  # bytes
     picture: int = 4 << 20  # bytes of a body with a picture in it
     side: int = 2_048  # pixels
+    first_byte: float = 10.0  # seconds after which a connection that says nothing is closed
+    head: float = 10.0  # seconds for the head of a request to arrive
+    head_bytes: int = 1 << 15
     upload: float = 10.0  # seconds for a body to arrive
+    kept_alive: float = 30.0  # seconds between requests of one connection
+    connections: int = 448
+    of_one_address: int = 128
     slow_workers: int = 2
     quick_waiting: int = 256
     slow_waiting: int = 16
@@ -41,11 +51,17 @@ class Busy(Exception):
     """There is more work than the server takes on, or it took too long."""
 
 
+class Late(Busy):
+    """The time was up before all that was asked had been read."""
+
+
 Work = Callable[[Any, float], Any]  # what is to be done with the model that is served, in so many seconds
 
 
 class Workers(Protocol):
     """Who does work: threads or processes."""
+
+    at_once: bool  # whether they take work at once, or may have to begin first, which can take seconds
 
     def start(self) -> Executor:
         """New ones, for the first time or because one has died."""
@@ -59,6 +75,8 @@ class Workers(Protocol):
 
 class Threads:
     """Threads that share the model with everybody else here."""
+
+    at_once = True
 
     def __init__(self, model: Any, count: int) -> None:
         self.model, self.count = model, count
@@ -76,6 +94,8 @@ class Threads:
 class Processes:
     """Processes that each have made the model for themselves; they begin with the first work."""
 
+    at_once = False
+
     def __init__(self, make: Callable[[], Any], count: int) -> None:
         self.make, self.count = make, count
 
@@ -86,7 +106,9 @@ class Processes:
         return pool
 
     def end(self, pool: Executor) -> None:
-        pool.shutdown(wait=False, kill_workers=True)  # type: ignore[call-arg]
+        killed = threading.Thread(target=pool.shutdown, kwargs={"wait": True, "kill_workers": True}, daemon=True)
+        killed.start()
+        killed.join(KILLED)  # one that is only just beginning ends by itself, with the server
 
     def task(self, work: Work, seconds: float) -> Callable[[], Any]:
         return partial(_do, work, seconds)
@@ -96,16 +118,23 @@ _MINE: list[Any] = []  # the model of a process that was started to work
 
 
 def _begin(make: Callable[[], Any]) -> None:
-    import os
     import signal
 
     import torch
 
+    threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody at a terminal; the server ends its workers
     if hasattr(os, "nice"):
         os.nice(KIND)
     torch.set_num_threads(1)
     _MINE[:] = [make()]
+
+
+def _end_with(server: int) -> None:
+    """A server that was killed ends no workers: they look after it themselves."""
+    while os.getppid() == server:
+        time.sleep(LOOK)
+    os._exit(1)
 
 
 def _do(work: Work, seconds: float) -> Any:
@@ -118,6 +147,7 @@ class Lane:
     def __init__(self, workers: Workers, most: int) -> None:
         self.workers, self.pool = workers, workers.start()
         self.most, self.inside, self.lock = most, 0, threading.Lock()
+        self.hands = None if workers.at_once else ThreadPoolExecutor(1)  # no event loop waits until workers have begun
 
     async def run(self, work: Work, seconds: float, patience: float) -> Any:
         """What the work returns. One that takes longer is left alone, and keeps its worker until it ends."""
@@ -125,18 +155,47 @@ class Lane:
             if self.inside >= self.most:
                 raise Busy("too many questions are waiting; try again in a moment")
             self.inside += 1
+        future: Future[Any] = Future()
         try:
-            future = self._submitted(self.workers.task(work, seconds))
+            task = self.workers.task(work, seconds)
+            if self.hands is None:
+                self._hand_over(task, future)
+            else:
+                self.hands.submit(self._hand_over, task, future)
         except BaseException:
-            self._left(None)
+            self._left()
             raise
-        future.add_done_callback(self._left)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), patience)
         except TimeoutError:
             raise Busy("it took longer than a request may; ask for less, or try again in a moment") from None
         except BrokenExecutor:
             raise Busy("a process that worked on it has ended; try again in a moment") from None
+
+    def _hand_over(self, task: Callable[[], Any], future: Future[Any]) -> None:
+        """Let workers do a task, whose result becomes that of a future; one that nobody waits for is not begun."""
+        try:
+            done = self._submitted(task) if not future.cancelled() else None
+        except BaseException as error:
+            done = Future()
+            done.set_exception(error)
+        if done is None:
+            self._left()
+            return
+        future.add_done_callback(lambda given_up: given_up.cancelled() and done.cancel())
+        done.add_done_callback(partial(self._told, future))
+
+    def _told(self, future: Future[Any], done: Future[Any]) -> None:
+        self._left()
+        if done.cancelled():
+            future.cancel()
+        if not future.set_running_or_notify_cancel():
+            return
+        error = done.exception()
+        if error is None:
+            future.set_result(done.result())
+        else:
+            future.set_exception(error)
 
     def _submitted(self, task: Callable[[], Any]) -> Future[Any]:
         try:
@@ -146,11 +205,13 @@ class Lane:
             self.pool = self.workers.start()
             return self.pool.submit(task)
 
-    def _left(self, _: Future[Any] | None) -> None:
+    def _left(self) -> None:
         with self.lock:
             self.inside -= 1
 
     def close(self) -> None:
+        if self.hands is not None:
+            self.hands.shutdown(wait=False, cancel_futures=True)
         self.workers.end(self.pool)
 
 
@@ -170,8 +231,15 @@ class Lanes:
         """Work that takes a budget: at first a small one, and the whole of it if that does not settle the matter."""
         budget = self.budget(seconds)
         first = min(budget, self.allowed.quick)
-        found = await self.short(work, first)
-        return found if first == budget or settled(found) else await self.long(work, seconds)
+        try:
+            found = await self.short(work, first)
+        except Late:
+            if first == budget:
+                raise
+        else:
+            if first == budget or settled(found):
+                return found
+        return await self.long(work, seconds)
 
     async def short(self, work: Work, seconds: float | None = None) -> Any:
         """Work that is known to be done soon."""

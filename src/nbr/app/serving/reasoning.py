@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import time
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from nbr.app import often, screen
 from nbr.app.serving import bodies
+from nbr.app.serving.limits import Late
 from nbr.asking.many import ask_many
 from nbr.asking.question import Settings, ask
 from nbr.asking.ranking import bare
@@ -19,12 +20,14 @@ from nbr.errors import NbrError
 from nbr.language import parse
 from nbr.language.expressions import LABEL, NUMBER, quoted
 from nbr.reasoner import Reasoner
+from nbr.remembered import Remembered
 from nbr.rules.knowledge import Knowledge
 from nbr.world import Bit, Choice, Variable, World
 
 Report = dict[str, Any]
-REMEMBERED = 10_000  # parts of questions
-VARIANTS = 32  # models with other rules switched off
+REMEMBERED = 64 << 20  # bytes of what was found out about parts that questions share
+VARIANTS = 64 << 20  # bytes of models with other rules switched off
+READ = 0.25  # seconds for reading what is asked, where the budget is smaller
 LEAST = 1e-3  # seconds for one of many questions
 LABELS = 1_000  # of a choice that are told
 
@@ -46,8 +49,8 @@ class Asked:
 
     def __init__(self, reasoner: Reasoner, name: str) -> None:
         self.reasoner, self.name = reasoner, name
-        self.memo: Memo = {}
-        self.without = lru_cache(maxsize=VARIANTS)(self._without)
+        self.memo: Memo = Remembered(REMEMBERED)
+        self.variants: Remembered[tuple[int, ...], Reasoner] = Remembered(VARIANTS)
 
     def model(self) -> Report:
         """Variables, rules, and whether there is a prior."""
@@ -67,22 +70,23 @@ class Asked:
 
     def ask(self, body: bodies.Ask, budget: float) -> Report:
         """The answer as `nbr ask --json` has it; a ranking where the question is the name of a choice or a number."""
-        reasoner, given = self._read(body, question=body.question)
+        reasoner, given, budget = self._read(body, budget, question=body.question)
         if (variable := bare(reasoner.world, body.question)) is not None:
             return reasoner.rank(variable, given, budget=budget, seed=body.seed).as_json()
         share = 0.0 if reasoner.known_prior is None else often.SHARE * budget
         settings = Settings(budget=budget - share, tolerance=body.tolerance, seed=body.seed)
-        answer = ask(reasoner.knowledge, body.question, given, settings, self._memory())
+        answer = ask(reasoner.knowledge, body.question, given, settings, self.memo)
         return often.as_json(answer, often.probability(reasoner, body.question, given, share, body.seed))
 
     def ask_many(self, body: bodies.AskMany, budget: float) -> Report:
         """Answers to several questions under one condition, in order; the budget is for all of them."""
-        reasoner, given = self._read(body, **{f"questions.{n}": words for n, words in enumerate(body.questions)})
+        asked = {f"questions.{n}": words for n, words in enumerate(body.questions)}
+        reasoner, given, budget = self._read(body, budget, **asked)
         wanted = body.probability and reasoner.known_prior is not None
         share = max(LEAST, budget / len(body.questions) / (2 if wanted else 1))
         settings = Settings(budget=share, seed=body.seed)
         pairs = [(words, given) for words in body.questions]
-        answers = ask_many(reasoner.knowledge, pairs, settings, memo=self._memory())
+        answers = ask_many(reasoner.knowledge, pairs, settings, memo=self.memo)
         found: list[Probability | str | None] = [None] * len(answers)
         if wanted:
             found = [often.probability(reasoner, words, given, share, body.seed) for words in body.questions]
@@ -90,7 +94,7 @@ class Asked:
 
     def explain(self, body: bodies.Explain, budget: float) -> Report:
         """The explanation as `nbr explain --json` has it, in words too, and what the points for and against break."""
-        reasoner, given = self._read(body, question=body.question)
+        reasoner, given, budget = self._read(body, budget, question=body.question)
         found = reasoner.explain(body.question, given, budget=budget, seed=body.seed)
         breaks = {
             f"{name}_breaks": None if point is None else list(point.breaks)
@@ -100,26 +104,38 @@ class Asked:
 
     def probability(self, body: bodies.Explain, budget: float) -> Report:
         """How often the question holds, P(Q | C); under a uniform prior where the model has none."""
-        reasoner, given = self._read(body, question=body.question)
+        reasoner, given, budget = self._read(body, budget, question=body.question)
         return reasoner.probability(body.question, given, budget=budget, seed=body.seed).as_json()
 
     def sample(self, body: bodies.Sample, budget: float) -> Report:
         """Rows drawn from the model and its prior."""
-        reasoner, given = self._read(body)
+        reasoner, given, budget = self._read(body, budget)
         rows = reasoner.sample(body.count, given, seed=body.seed)
         return {"rows": json.loads(rows.to_json(orient="records")), "method": rows.attrs["method"]}
 
-    def _read(self, body: bodies.About, **asked: str) -> tuple[Reasoner, str | None]:
-        """The model without what is switched off, and the condition, after a look at all that is to be read."""
-        world, given = self.reasoner.world, (body.given or "").strip() or None
+    def _read(self, body: bodies.About, budget: float, **asked: str) -> tuple[Reasoner, str | None, float]:
+        """The model without what is switched off, the condition, and the seconds left after reading all that is asked.
+
+        What takes too long to read is no quick question.
+        """
+        start, world, given = time.monotonic(), self.reasoner.world, (body.given or "").strip() or None
         for field, words in {**asked, **({} if given is None else {"given": body.given or ""})}.items():
             _check(world, field, words)
-        return self.without(tuple(sorted(set(body.off)))), given
+            if time.monotonic() - start > max(budget, READ):
+                raise Late(f"reading it took longer than the {budget:g} seconds that it may take; ask for less")
+        reasoner = self.without(tuple(sorted(set(body.off))))
+        return reasoner, given, max(LEAST, budget - (time.monotonic() - start))
 
-    def _without(self, off: Sequence[int]) -> Reasoner:
+    def without(self, off: tuple[int, ...]) -> Reasoner:
         """The model with some rules believed to degree 0: their numbers stay, and they change nothing."""
         if not off:
             return self.reasoner
+        found = self.variants.get(off)
+        if found is None:
+            found = self.variants[off] = self._without(off)
+        return found
+
+    def _without(self, off: Sequence[int]) -> Reasoner:
         known = self.reasoner.knowledge
         if off[-1] > len(known.rules):
             raise NbrError(f"there is no rule {off[-1]}: the model has {len(known.rules)}")
@@ -127,19 +143,13 @@ class Asked:
         for number in off:
             rules[number - 1].belief = 0.0
         found = copy.copy(self.reasoner)
-        found.knowledge = Knowledge(known.world, rules, known.codec)
+        found.knowledge = Knowledge(known.world, rules, known.codec, known.kept)
         return found
-
-    def _memory(self) -> Memo:
-        """What was found out about parts that questions share; forgotten before it grows large."""
-        if len(self.memo) > REMEMBERED:
-            self.memo = {}
-        return self.memo
 
 
 def _check(world: World, field: str, words: str) -> None:
     try:
-        said = parse(words)
+        said = parse(words, world)
         if field != "question" or bare(world, said) is None:
             said.check(world)
     except NbrError as error:

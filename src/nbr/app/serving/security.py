@@ -7,8 +7,9 @@ import contextlib
 import hmac
 import ipaddress
 import json
+import re
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,11 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 SPILLED = 16 << 20  # bytes of a body too large that are read and forgotten: a client that still sends hears no answer
+ONCE = frozenset(  # headers that decide who is let in: of two of them another reader might believe the other one
+    {b"host", b"origin", b"authorization", b"content-type", b"content-length", b"sec-fetch-site", b"sec-fetch-mode"}
+    | {b"sec-fetch-dest", b"transfer-encoding"}
+)
+HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:/@\[\]]+))(?::\d{1,5})?\Z")
 WITH_PICTURES = ("/api/classify", "/api/certify", "/api/attack")
 HEADERS = {
     b"content-security-policy": (
@@ -56,7 +62,11 @@ class Door:
     def of(cls, host: str, token: str | None) -> Door:
         return cls(token, frozenset({host.lower(), socket.gethostname().lower()}))
 
-    def check(self, method: str, path: str, headers: dict[bytes, bytes]) -> None:
+    def check(self, method: str, path: str, sent: Sequence[tuple[bytes, bytes]]) -> None:
+        names = [name for name, _ in sent if name in ONCE]
+        if len(set(names)) < len(names):
+            raise Refused(400, f"the header {_twice(names)} stands twice")
+        headers = dict(sent)
         host = headers.get(b"host", b"").decode("latin-1").strip().lower()
         if not self._ours(bare_host(host)):
             raise Refused(421, f"this server is not called {host!r}")
@@ -102,7 +112,7 @@ class Guard:
             return
         with_headers = _adding(send)
         try:
-            self.door.check(scope["method"], scope["path"], dict(scope["headers"]))
+            self.door.check(scope["method"], scope["path"], scope["headers"])
             body = await self._body(scope, receive)
         except Refused as refused:
             await _tell(with_headers, refused)
@@ -157,14 +167,17 @@ class Guard:
 
 
 def bare_host(host: str) -> str:
-    """A host without its port.
+    """A host without its port; nothing if it is not written as a host is.
 
-    >>> bare_host("localhost:8000"), bare_host("[::1]:8000"), bare_host("::1")
-    ('localhost', '::1', '::1')
+    >>> bare_host("localhost:8000"), bare_host("[::1]:8000"), bare_host("[::1].example.org"), bare_host("localhost:80x")
+    ('localhost', '::1', '', '')
     """
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host if host.count(":") > 1 else host.partition(":")[0]
+    found = HOST.match(host)
+    return "" if found is None else found[1] or found[2]
+
+
+def _twice(names: Sequence[bytes]) -> str:
+    return next(name for at, name in enumerate(names) if name in names[:at]).decode("ascii")
 
 
 def is_address(name: str) -> bool:
