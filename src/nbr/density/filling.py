@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from torch import Tensor
 from nbr import tables
 from nbr.density.left_open import left_open
 from nbr.density.predicting import Cells, cells
+from nbr.density.seen_together import Together
 from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.language import Expression
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OPEN = 2.0  # seconds for what stays open of one cell
-Views = Sequence[Sequence[str]] | None
 
 
-def predict(density: Density, views: Views, table: Table, column: str, seed: int) -> pd.DataFrame:
+def predict(density: Density, seen: Together | None, table: Table, column: str, seed: int) -> pd.DataFrame:
     """The column of each row from the others: its value, and how sure that is.
 
     Of a label, the probability, what stays open of it (`low` and `high`; the same number where the columns were seen
@@ -38,7 +37,7 @@ def predict(density: Density, views: Views, table: Table, column: str, seed: int
     if found.chances is None:
         frame["low"], frame["high"] = (_shown(density.world, column, found.quantiles()[:, at]) for at in (0, 2))
         return frame
-    ranges = _open(density, views, table.codes, column, found, seed)
+    ranges = _open(density, seen, table.codes, column, found, seed)
     frame["probability"] = found.chances.max(dim=1).values.numpy()
     frame["low"], frame["high"] = [low for low, _ in ranges], [high for _, high in ranges]
     variable = density.world.variables[column]
@@ -47,7 +46,7 @@ def predict(density: Density, views: Views, table: Table, column: str, seed: int
     return frame
 
 
-def impute(density: Density, views: Views, table: Table, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+def impute(density: Density, seen: Together | None, table: Table, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The table with its holes filled, each by itself given what is observed of its row; and the cells filled.
 
     For each of these: row (from 1), column, value, the probability of a label, and a range as `predict` has it.
@@ -59,7 +58,7 @@ def impute(density: Density, views: Views, table: Table, seed: int) -> tuple[pd.
         rows = table.codes[:, at].isnan().nonzero()[:, 0]
         if not len(rows):
             continue
-        frame = predict(density, views, Table(density.world, table.codes[rows]), name, seed)
+        frame = predict(density, seen, Table(density.world, table.codes[rows]), name, seed)
         filled[rows, at] = torch.tensor([density.world.code(name, value) for value in frame[name]], dtype=torch.float64)
         lines = {"row": (rows + 1).numpy(), "column": name, "value": [str(value) for value in frame[name]]}
         told.append(
@@ -118,7 +117,7 @@ def _shown(world: World, column: str, codes: Tensor) -> Any:
 
 
 def _open(
-    density: Density, views: Views, codes: Tensor, column: str, found: Cells, seed: int
+    density: Density, seen: Together | None, codes: Tensor, column: str, found: Cells, seed: int
 ) -> list[tuple[float, float]]:
     """What stays open of the likeliest label of each row; rows that say the same are looked at once."""
     done: dict[tuple[str, str], tuple[float, float]] = {}
@@ -128,17 +127,22 @@ def _open(
         condition = _told(density.world, row, column)
         key = (str(condition), str(label))
         if key not in done:
-            done[key] = _range(density, views, _atom(density.world, column, label), condition, chance, seed)
+            done[key] = _range(density, seen, _atom(density.world, column, label), condition, chance, seed)
         ranges.append(done[key])
     return ranges
 
 
 def _range(
-    density: Density, views: Views, question: Expression, condition: Expression | None, chance: float, seed: int
+    density: Density,
+    seen: Together | None,
+    question: Expression,
+    condition: Expression | None,
+    chance: float,
+    seed: int,
 ) -> tuple[float, float]:
     generator = torch.Generator().manual_seed(seed)
     try:
-        left = left_open(density, views or (), question, condition, chance, time.monotonic() + OPEN, generator)
+        left = left_open(density, seen, question, condition, chance, time.monotonic() + OPEN, generator)
     except NbrError:  # no draw agrees with the row: all that can be said is nothing
         return 0.0, 1.0
     return (chance, chance) if left.range is None and not left.note else left.range or (0.0, 1.0)

@@ -24,6 +24,8 @@ class Knowledge:
     """A world and K rules over it; with a codec, the rules speak of its latent world."""
 
     def __init__(self, world: World, rules: Iterable[Rule] = (), codec: Codec | None = None) -> None:
+        if isinstance(rules, Rule) or not isinstance(rules, Iterable):
+            raise NbrError("rules come as a list")
         self.world, self.codec = world, codec
         self.latent = world if codec is None else codec.latent
         self.rules = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(rules, 1))
