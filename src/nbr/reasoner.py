@@ -247,10 +247,8 @@ class Reasoner:
         return filling.predict(self.density, self.together, tables.read(table, self.world), column, seed)
 
     def impute(self, table: tables.TableLike, *, seed: int = 0) -> pd.DataFrame:
-        """The table with its holes filled; `attrs["cells"]` has a line for each, with a probability or a range."""
-        filled, cells = filling.impute(self.density, self.together, tables.read(table, self.world), seed)
-        filled.attrs["cells"] = cells.to_dict("records")
-        return filled
+        """The table with its holes filled and all else as it was; `attrs["cells"]` has a line for each filled cell."""
+        return filling.impute(self.density, self.together, table, seed).frame()
 
     def world_masses(self) -> Tensor:
         """The mass of each of the 2^K worlds, equation (5); bit i of the index tells whether rule i is present."""

@@ -14,6 +14,7 @@ import torch
 
 from nbr import tables
 from nbr.app.counting import chunks_of
+from nbr.app.guarding import guarded_frame
 from nbr.density.sampling import Drawn, Sampler
 from nbr.kinds import load_reasoner
 from nbr.language import stated
@@ -28,7 +29,14 @@ ROWS = 1 << 16  # drawn at a time, from a seed of their own
 
 
 def sample(
-    model: Path, count: int, given: str | None, output: Path | None, seed: int, as_json: bool, jobs: int | None = None
+    model: Path,
+    count: int,
+    given: str | None,
+    output: Path | None,
+    seed: int,
+    as_json: bool,
+    jobs: int | None = None,
+    guard: bool = False,
 ) -> str:
     """Rows as text, or nothing where they went to a file: CSV, or Parquet by its ending."""
     reasoner = load_reasoner(model)
@@ -45,7 +53,8 @@ def sample(
         parts = (
             tables.frame(reasoner.world, each.points, method=each.method, acceptance=each.acceptance) for each in drawn
         )
-    return _written(_told(parts, count), output)
+    told = _told(parts, count)
+    return _written(map(guarded_frame, told) if guard else told, output)
 
 
 def _drawn(sampler: Sampler, chunk: tuple[int, int]) -> Drawn:

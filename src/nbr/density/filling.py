@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -46,26 +48,58 @@ def predict(density: Density, seen: Together | None, table: Table, column: str, 
     return frame
 
 
-def impute(density: Density, seen: Together | None, table: Table, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The table with its holes filled, each by itself given what is observed of its row; and the cells filled.
+@dataclass(frozen=True)
+class Imputed:
+    """A table, its codes before and after its holes were filled, and a line for each cell filled.
 
-    For each of these: row (from 1), column, value, the probability of a label, and a range as `predict` has it.
+    Such a line has row (from 1), column, value, the probability of a label, and a range as `predict` has it.
     """
+
+    source: tables.TableLike
+    world: World
+    before: Tensor
+    after: Tensor
+    lines: pd.DataFrame
+
+    def frame(self) -> pd.DataFrame:
+        """The table with its holes filled and all else as it was; `attrs["cells"]` has the lines."""
+        found = tables.filled(self.source, self.world, self.before, self.after)
+        found.attrs["cells"] = self.cells(found).to_dict("records")
+        return found
+
+    def cells(self, found: pd.DataFrame) -> pd.DataFrame:
+        """The lines, with values as the table that was filled has them."""
+        if not len(self.lines):
+            return self.lines
+        place = {name: at for at, name in enumerate(tables.names_of(found))}
+        rows = zip(self.lines["row"], self.lines["column"], strict=True)
+        return self.lines.assign(value=[str(found.iat[row - 1, place[name]]) for row, name in rows])
+
+    def csv(self, shown: Callable[[str], str] = str) -> tuple[str, str] | None:
+        """The same as the text of a CSV file, all that was observed letter for letter, and its encoding; or None."""
+        if not isinstance(self.source, str | Path):
+            return None
+        return tables.filled_csv(Path(self.source), self.world, self.before, self.after, shown)
+
+
+def impute(density: Density, seen: Together | None, source: tables.TableLike, seed: int) -> Imputed:
+    """Fill the holes of a table, each by itself given what is observed of its row."""
     import pandas as pd
 
-    filled, told = table.codes.clone(), []
+    table, told = tables.read(source, density.world), []
+    filled = table.codes.clone()
     for at, name in enumerate(density.world.names):
         rows = table.codes[:, at].isnan().nonzero()[:, 0]
         if not len(rows):
             continue
         frame = predict(density, seen, Table(density.world, table.codes[rows]), name, seed)
         filled[rows, at] = torch.tensor([density.world.code(name, value) for value in frame[name]], dtype=torch.float64)
-        lines = {"row": (rows + 1).numpy(), "column": name, "value": [str(value) for value in frame[name]]}
+        lines = {"row": (rows + 1).numpy(), "column": name, "value": ""}
         told.append(
             pd.DataFrame({**lines, **{key: frame[key] for key in ("probability", "low", "high") if key in frame}})
         )
     listed = pd.concat(told).sort_values("row", kind="stable", ignore_index=True) if told else pd.DataFrame()
-    return tables.frame(density.world, filled), listed
+    return Imputed(source, density.world, table.codes, filled, listed)
 
 
 @dataclass(frozen=True)
