@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def test_cells_are_guarded_if_asked(command: str, guard: bool, model: Path, tmp_
     assert done.returncode == 0, done.stderr
     files = [output, *([tmp_path / "cells.csv"] if command == "impute" else [])]
     found = [cell for path in files for row in cells(path) for cell in row]
-    risky = [cell for cell in found if cell.startswith(("=", "+", "-", "@")) and not cell.lstrip("-").isdigit()]
+    risky = [cell for cell in found if re.match(r"[=+@]|-(?!\d+(\.\d+)?$)", cell)]
     assert bool(risky) != (guard or command == "ask")  # a question starts with a quote, which is safe
     if command != "ask":
         assert (f"'{RUNS}" in found) == guard
