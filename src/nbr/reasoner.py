@@ -23,11 +23,12 @@ from nbr.asking.session import Session
 from nbr.density import filling, joint, likelihood, sampling, saved, seen_together
 from nbr.density.many import probabilities
 from nbr.density.probability import Probability, often, probability
+from nbr.density.seen_together import Counts, Together, Views
 from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.inference import Limits
 from nbr.inference.point import keep
-from nbr.language import Expression, parse
+from nbr.language import Expression, stated
 from nbr.plots import html
 from nbr.priors import Prior
 from nbr.restating.restated import Restated
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OFTEN = 0.3  # of the time of an explanation, for a probability
-IN_TOML = ("things", "variables", "rules", "expect", "prior", "views")
+IN_TOML = ("things", "variables", "rules", "expect", "prior", "views", "view_rows")
 
 
 @registry.kind("model", "reasoner")
@@ -70,25 +71,29 @@ class Reasoner:
         decoder: Map | None = None,
         encoder: Map | None = None,
         prior: Prior | None = None,
-        views: Iterable[Iterable[str]] | None = None,
-        view_rows: Iterable[int] | None = None,
+        views: Together | Iterable[Iterable[str]] | None = None,
+        view_rows: Iterable[int | None] | None = None,
     ) -> None:
         if not isinstance(world, World):
             raise NbrError(f"a reasoner needs a World first, not {type(world).__name__}")
         if (latent is None) != (decoder is None):
             raise NbrError("a decoder needs the latent world it reads from: give latent= and decoder= together")
-        if latent is not None and not isinstance(latent, World):
-            raise NbrError(f"latent= is a World, not {type(latent).__name__}")
-        if isinstance(rules, Rule) or not isinstance(rules, Iterable):
-            raise NbrError("rules come as a list")
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
         self.knowledge = Knowledge(world, rules, codec)
         self.known_prior = prior
-        self.views, self.view_rows = seen_together.checked_and_counted(world, views, view_rows)
+        self.together = Together.of(world, views, view_rows)
 
     @property
     def world(self) -> World:
         return self.knowledge.world
+
+    @property
+    def views(self) -> Views | None:
+        return None if self.together is None else self.together.views
+
+    @property
+    def view_rows(self) -> Counts | None:
+        return None if self.together is None else self.together.rows
 
     @property
     def latent(self) -> World:
@@ -129,10 +134,10 @@ class Reasoner:
     ) -> Answer:
         """Conditional belief and plausibility of a question, equations (6) to (8) of the paper.
 
-        Question and condition are text in the query language, or fuzzy sets: a rule whose belief is
-        ignored, or a function from points to grades. `budget` is in seconds. Where an exact answer is not to be
-        had in that time, the answer has bounds, as narrow as `tolerance` if the time allows. Along reals that
-        networks or functions read, a grid is laid: of `grid` pieces, or ever finer until the bounds are narrow.
+        Question and condition are text in the query language, or fuzzy sets: a rule that is believed to 1, or a
+        function from points to grades. `budget` is in seconds. Where an exact answer is not to be had in that time,
+        the answer has bounds, as narrow as `tolerance` if the time allows. Along reals that networks or functions
+        read, a grid is laid: of `grid` pieces, or ever finer until the bounds are narrow.
         """
         return asking.ask(self.knowledge, question, given, asking.Settings(engine, budget, tolerance, grid, seed))
 
@@ -142,8 +147,7 @@ class Reasoner:
         A DataFrame with one row for each, in order; settings are those of `ask`. Of a model with a prior it also has
         how often, without what stays open.
         """
-        pairs = [(each, None) if isinstance(each, str) else (each[0], each[1]) for each in questions]
-        each = asking.Settings(**settings)
+        pairs, each = many.pairs(questions), asking.Settings(**settings)
         found = many.ask_many(self.knowledge, pairs, each)  # it says what is wrong with a question
         known = None if self.known_prior is None else probabilities(self.density, pairs, each.budget, each.seed)
         return answer_table(found, known)
@@ -170,7 +174,7 @@ class Reasoner:
         found = explaining.explain(self.knowledge, question, given, settings)
         if self.known_prior is None:
             return found
-        return replace(found, probability=often(self.density, question, given, self.views, share, seed))
+        return replace(found, probability=often(self.density, question, given, self.together, share, seed))
 
     def rank(self, variable: str, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> Ranking:
         """Belief and plausibility of every value of a variable, the most plausible first; pieces of a number."""
@@ -198,7 +202,7 @@ class Reasoner:
         lost: how far the answers of both models are apart.
         """
         knowledge, fates, lost = distilling.distil(self.knowledge, self.prior, agreement, keep, budget, seed)
-        reasoner = Reasoner(knowledge.world, knowledge.rules, prior=self.known_prior, views=self.views)
+        reasoner = Reasoner(knowledge.world, knowledge.rules, prior=self.known_prior, views=self.together)
         return distilling.Distilled(reasoner, fates, lost)
 
     def probability(
@@ -212,8 +216,7 @@ class Reasoner:
         >>> print(Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)]).probability("x1", given="x0"))
         x1 | x0: 0.9091 (exact)
         """
-        rows = self.view_rows
-        return probability(self.density, question, given, views=self.views, view_rows=rows, budget=budget, seed=seed)
+        return probability(self.density, question, given, seen=self.together, budget=budget, seed=seed)
 
     @property
     def density(self) -> Density:
@@ -235,21 +238,17 @@ class Reasoner:
 
     def sample(self, count: int, given: str | Expression | None = None, *, seed: int = 0) -> pd.DataFrame:
         """Rows drawn from the model combined with its prior, as a DataFrame; `attrs` tells how they came about."""
-        condition = parse(given, self.world) if isinstance(given, str) else given
-        if condition is not None:
-            condition.check(self.world)
+        condition = None if given is None else stated(given, self.world, "condition")
         drawn = sampling.draw(self.knowledge, self.prior, count, condition, torch.Generator().manual_seed(seed))
         return tables.frame(self.world, drawn.points, method=drawn.method, acceptance=drawn.acceptance)
 
     def predict(self, table: tables.TableLike, column: str, *, seed: int = 0) -> pd.DataFrame:
         """A column of each row from the others: its value with a probability or a range; see `nbr.density.filling`."""
-        return filling.predict(self.density, self.views, tables.read(table, self.world), column, seed)
+        return filling.predict(self.density, self.together, tables.read(table, self.world), column, seed)
 
     def impute(self, table: tables.TableLike, *, seed: int = 0) -> pd.DataFrame:
-        """The table with its holes filled; `attrs["cells"]` has a line for each, with a probability or a range."""
-        filled, cells = filling.impute(self.density, self.views, tables.read(table, self.world), seed)
-        filled.attrs["cells"] = cells.to_dict("records")
-        return filled
+        """The table with its holes filled and all else as it was; `attrs["cells"]` has a line for each filled cell."""
+        return filling.impute(self.density, self.together, table, seed).frame()
 
     def world_masses(self) -> Tensor:
         """The mass of each of the 2^K worlds, equation (5); bit i of the index tells whether rule i is present."""
@@ -267,21 +266,20 @@ class Reasoner:
             raise NbrError("models with a decoder cannot be combined: their latent worlds differ")
         world = self.world | other.world
         prior = joint.combined(world, *((each.knowledge, each.known_prior) for each in (self, other)))
-        views = seen_together.combined(self.views, other.views)
-        rows = None if self.view_rows is None or other.view_rows is None else (*self.view_rows, *other.view_rows)
-        return Reasoner(world, (*self.rules, *other.rules), prior=prior, views=views, view_rows=rows)
+        views = seen_together.combined(self.together, other.together)
+        return Reasoner(world, (*self.rules, *other.rules), prior=prior, views=views)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a .nbr file, or a .toml, which has no networks; what cannot be saved is named by the error."""
         if Path(path).suffix.lower() == ".toml":
-            container.save_toml(saved.by_hand(self.knowledge, self.known_prior, self.views), path)
+            container.save_toml(saved.by_hand(self.knowledge, self.known_prior, self.together), path)
         else:
             container.save(self, path)
 
     def spec(self) -> tuple[registry.Spec, registry.Tensors]:
         """The model as plain data and tensors, for a file."""
         model, tensors = saved.write(self.knowledge, self.known_prior)
-        return model | seen_together.plain(self.views, self.view_rows), tensors
+        return model | ({} if self.together is None else self.together.plain()), tensors
 
     @classmethod
     def from_spec(cls, model: Mapping[str, Any], parts: registry.Parts) -> Reasoner:

@@ -11,6 +11,7 @@ import torch
 
 import nbr
 from command import run
+from nbr import priors
 from nbr.priors import Independent
 
 GARDEN = Path(__file__).parents[2] / "examples" / "garden.toml"
@@ -58,3 +59,60 @@ def test_a_condition_that_the_prior_rules_out_is_still_answered(model: Path) -> 
     told = json.loads(ask(model, "x1", "--given", "x2", "--json").stdout)
     assert told["probability"] is None
     assert "probability 0" in told["notes"][0]
+
+
+@pytest.fixture
+def counted(tmp_path: Path) -> nbr.Reasoner:
+    """Two tables of 100 and 200 rows that share a column; how many rows there were is known."""
+    world = nbr.World.bits(3)
+    rules = [nbr.Clause("x0 -> x1", 0.8), nbr.Clause("x1 -> x2", 0.7)]
+    views = [["x0", "x1"], ["x1", "x2"]]
+    return nbr.Reasoner(world, rules, prior=priors.uniform(world), views=views, view_rows=[100, 200])
+
+
+def test_the_error_of_what_stays_open_is_told_on_every_road(counted: nbr.Reasoner, tmp_path: Path) -> None:
+    wanted = counted.probability("x2", "x0").open_error
+    assert wanted is not None
+    assert max(wanted) > 0
+    counted.save(tmp_path / "m.nbr")
+    counted.save(tmp_path / "m.toml")
+    for name in ("m.nbr", "m.toml"):
+        told = json.loads(ask(tmp_path / name, "x2", "--given", "x0", "--json").stdout)
+        assert told["probability"]["open_error"] == pytest.approx(list(wanted))
+    told = json.loads(run("explain", tmp_path / "m.nbr", "x2", "--given", "x0", "--json").stdout)
+    assert told["answer"]["probability"]["open_error"] == pytest.approx(list(wanted))
+    shown = ask(tmp_path / "m.nbr", "x2", "--given", "x0").stdout
+    low, high = counted.probability("x2", "x0").widened or (0.0, 0.0)
+    assert f"{low:.4f} to {high:.4f}   with the sampling error of either end (95%)" in shown
+    assert f"columns never seen together leave {low:.2f} to {high:.2f} open." in counted.explain("x2", "x0").words()
+
+
+def test_rows_behind_views_stay_in_words_and_in_combined_models(counted: nbr.Reasoner, tmp_path: Path) -> None:
+    assert counted.distil().reasoner.view_rows == (100, 200)
+    counted.save(tmp_path / "m.nbr")
+    assert run("distil", tmp_path / "m.nbr", "-o", tmp_path / "words.toml").returncode == 0
+    assert nbr.load(tmp_path / "words.toml").view_rows == (100, 200)
+    world = nbr.World.bits(4)
+    other = nbr.Reasoner(world, prior=priors.uniform(world), views=[["x1", "x0"], ["x3"]], view_rows=[70, 300])
+    joint = counted & other
+    assert dict(zip(joint.views or (), joint.view_rows or (), strict=True)) == {
+        ("x0", "x1"): 70,  # both saw it: no more is claimed than the smaller table is worth
+        ("x1", "x2"): 200,
+        ("x3",): 300,
+    }
+    joint.save(tmp_path / "joint.nbr")
+    assert nbr.load(tmp_path / "joint.nbr").view_rows == joint.view_rows
+    assert joint.probability("x2", "x0").open_error is not None
+
+
+def test_rows_that_one_model_does_not_know_are_not_lost_with_the_other(counted: nbr.Reasoner, tmp_path: Path) -> None:
+    world = nbr.World(y0=nbr.Bit(), y1=nbr.Bit())
+    untold = nbr.Reasoner(world, prior=priors.uniform(world), views=[["y0"], ["y1"]])
+    joint = counted & untold
+    assert joint.view_rows == (100, 200, None, None)
+    assert joint.probability("x2", "x0").open_error is not None
+    assert joint.probability("y1", "y0").open_error is None
+    for name in ("joint.nbr", "joint.toml"):
+        joint.save(tmp_path / name)
+        assert nbr.load(tmp_path / name).view_rows == joint.view_rows
+    assert (untold & untold).view_rows is None

@@ -70,7 +70,9 @@ def test_rules_that_words_do_not_suit_stay_or_go() -> None:
     model = nbr.Reasoner(nbr.World.bits(10), [nbr.Neural(names, network, 0.8)])
     stays, goes = model.distil(), model.distil(keep=False)
     assert [fate.became for fate in (*stays.rules, *goes.rules)] == ["as it was", "dropped"]
-    assert stays.rules[0].why == "too little agreement"
+    assert stays.rules[0].why == "no short statement says it: none agrees on 95% of points"
+    assert stays.rules[0].restated is None
+    assert str(stays).endswith("nothing was changed, and nothing lost")
     assert (len(stays.reasoner.rules), len(goes.reasoner.rules)) == (1, 0)
     assert goes.lost.largest > 0.5
 
@@ -118,4 +120,4 @@ def test_command(tmp_path) -> None:
     refused = run("distil", "m.nbr", "-o", "words.csv", cwd=tmp_path)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     refused = run("distil", "m.nbr", "-o", "words.toml", "--agreement", "3", cwd=tmp_path)
-    assert "a share from 0.5 to 1, not 3" in refused.stderr
+    assert "a share from 0.95 to 1, not 3" in refused.stderr

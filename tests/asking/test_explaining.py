@@ -57,7 +57,7 @@ def test_sets_are_ranked_by_their_probability() -> None:
     found = model.explain("x0")
     assert found.supports == [[2, 3], [1]]
     assert [effect.rule for effect in found.effects] == [2, 3, 1]
-    assert "Yes: x0, because of rules 2 and 3." in found.words()
+    assert "Rather yes: x0, believed to 0.86, because of rules 2 and 3." in found.words()
 
 
 def test_what_to_observe_next() -> None:

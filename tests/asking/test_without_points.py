@@ -199,7 +199,7 @@ def test_a_fuzzy_condition_is_counted_level_by_level(seed: int) -> None:
     if seed % 2:
         rules.append(nbr.Memory({"x0": 1, "x3": 0}, 0.7, draw.random(), sharpness=2.0))
     model = nbr.Reasoner(nbr.World.bits(5), rules)
-    near = nbr.Memory({"x1": 1, "x2": draw.randint(0, 1), "x4": 1}, 0.6, 0.3, sharpness=1.5)
+    near = nbr.Memory({"x1": 1, "x2": draw.randint(0, 1), "x4": 1}, 0.6, 1.0, sharpness=1.5)
     points = torch.cat([chunk for chunk, _ in cells(model.world, {}, (), 1).chunks()])
     with torch.no_grad():
         given = near.bind(model.world).grades(points)[:, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,9 +11,11 @@ from torch import Tensor, nn
 
 import nbr
 import rule_bases
+from command import run
 from nbr.language.brief import brief
+from nbr.language.expressions import Constant
 from nbr.points.numbered import listing
-from nbr.restating.restated import Restated
+from nbr.restating.restated import Restated, Words, restate
 
 BITS = nbr.World.bits(10)
 SHOP = nbr.World(
@@ -206,3 +209,41 @@ def test_brief_statements_mean_the_same() -> None:
         assert listed is not None
         again = nbr.parse(brief(statement))
         assert torch.equal(again.holds(world, listed.points), statement.holds(world, listed.points)), str(statement)
+
+
+def wild(bits: int, seed: int) -> nbr.Neural:
+    """A network that no short statement sums up."""
+    torch.manual_seed(seed)
+    network = nn.Sequential(nn.Linear(bits, 64), nn.Tanh(), nn.Linear(64, 1)).double()
+    for weight in network.parameters():
+        nn.init.normal_(weight, std=3.0)
+    return nbr.Neural([f"x{at}" for at in range(bits)], network, 0.8)
+
+
+@pytest.mark.parametrize("bits", [10, 30])  # listed, and drawn
+def test_no_words_are_offered_that_hardly_agree(bits: int, tmp_path: Path) -> None:
+    model = nbr.Reasoner(nbr.World.bits(bits), [wild(bits, 0)])
+    assert model.restated() == ["no short statement says it: none agrees on 95% of points"]
+    model.save(tmp_path / "m.nbr")
+    shown = run("show", tmp_path / "m.nbr").stdout
+    assert shown.count("(no short statement says it: none agrees on 95% of points)") == 1
+    assert "in words" not in shown
+    assert "off by" not in shown
+
+
+@pytest.mark.parametrize(("agreement", "says"), [(1.0, True), (0.99, False), (0.94, False)])
+def test_true_everywhere_is_said_only_of_a_rule_that_is(agreement: float, says: bool) -> None:
+    assert Restated((Words(Constant(True), "true", agreement, 0.8, 0.5),), 0.0, 100).says == says
+    assert Restated((Words(nbr.parse("x0"), "x0", agreement, 0.8, 0.5),), 0.0, 100).says == (agreement >= 0.95)
+
+
+def test_words_are_measured_on_points_that_they_were_not_made_from() -> None:
+    world = nbr.World(**{f"t{at}": nbr.Real(0, 1) for at in range(6)})
+    rule = nbr.Fuzzy(lambda points: (points[:, 0] + 0.1 * torch.sin(50 * points[:, 1]) > 0.5).double(), 0.8)
+    generator = torch.Generator().manual_seed(0)
+    batches = [torch.rand(count, 6, generator=generator, dtype=torch.float64) for count in (50, 4000)]
+    left = list(batches)
+    found = restate(rule, world, rule.bind(world).grades, world.names, lambda count: left.pop(0))
+    holds = nbr.parse(found.text).holds(world, batches[1])
+    assert found.points == 4000
+    assert found.agreement == float((holds == (rule.bind(world).grades(batches[1]) >= 0.5)).double().mean())

@@ -13,8 +13,12 @@ from nbr.world import Bit, Choice, Real
 
 LABELS = [f"l{i:03}" for i in range(500)]
 COLUMNS = {  # cells, the kind or None if left out, words of the note
-    "yes and no": (["yes", "no", "Yes", ""], Bit(), "Yes/no/yes as 1/0"),
-    "true and false": (["True", "False", "true"], Bit(), "as 1/0"),
+    "yes and no": (["yes", "no", "Yes", ""], Bit(), "Yes, yes as 1; no as 0"),
+    "true and false": (["True", "False", "true"], Bit(), "True, true as 1; False as 0"),
+    "on and off": (["off", "on", "off"], Bit(), "on as 1; off as 0"),
+    "Y and N": (["N", "Y", "Y"], Bit(), "Y as 1; N as 0"),
+    "t and f": (["t", "f"], Bit(), "t as 1; f as 0"),
+    "no and 1": (["no", "1", "1"], Bit(), "no as 0"),
     "a constant": (["red", "red", "red"], Choice("red"), "always 'red'"),
     "always 0": (["0", "0", "0"], Bit(), "always '0'"),
     "always 7": (["7", "7.0", "7"], Choice("7"), "always '7'"),

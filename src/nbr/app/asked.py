@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nbr.app import drawn, often, screen
+from nbr.app.guarding import guarded
 from nbr.asking.answer_table import COLUMNS, OFTEN
 from nbr.asking.many import Question, ask_many
 from nbr.asking.question import Settings
@@ -70,6 +71,7 @@ def many(
     settings: dict[str, Any],
     as_json: bool,
     jobs: int | None = None,
+    guard: bool = False,
 ) -> str:
     """Answer a file of questions; a run that was stopped goes on from the file OUTPUT.part."""
     if question is not None or given is not None:
@@ -96,10 +98,13 @@ def many(
         raise
     columns = COLUMNS if reasoner.known_prior is None else (*COLUMNS, *OFTEN)
     answers = [dict(zip(columns, row, strict=True)) for row in rows]
-    said = json.dumps({"answers": answers}) if as_json else _csv(columns, rows)
+    table = _csv(
+        columns, [[guarded(each) if isinstance(each, str) else each for each in row] for row in rows] if guard else rows
+    )
+    said = json.dumps({"answers": answers}) if as_json else table
     if output is None:
         return said.rstrip("\n")
-    write(output, _csv(columns, rows).encode())
+    write(output, table.encode())
     if part is not None:
         part.unlink(missing_ok=True)
     return said if as_json else f"{output}: {len(rows):,} answers"

@@ -12,7 +12,7 @@ import typer
 
 import nbr
 from nbr.app import checking, comparing, distilling, filling
-from nbr.app.options import Jobs, Json, Model
+from nbr.app.options import Guard, Jobs, Json, Model
 from nbr.app.serving import command
 
 app = typer.Typer(
@@ -48,6 +48,7 @@ def ask(
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say which way the answer came about, and why.")] = False,
     plot: Annotated[Path | None, typer.Option(help="A picture of the answer: .png, .svg or .pdf.")] = None,
+    guard: Guard = False,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -57,7 +58,7 @@ def ask(
     condition = ", ".join(given) if given else None
     settings = {"engine": engine, "budget": budget, "tolerance": tolerance, "grid": grid, "seed": seed}
     if batch is not None:
-        typer.echo(asked.many(model, question, condition, batch, output, settings, as_json, jobs))
+        typer.echo(asked.many(model, question, condition, batch, output, settings, as_json, jobs, guard))
     else:
         typer.echo(asked.one(model, question, condition, settings, verbose, plot, as_json))
 
@@ -185,13 +186,14 @@ def sample(
         Path | None, typer.Option("-o", "--output", help="A CSV or Parquet file; else to the screen.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    guard: Guard = False,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Rows drawn from a model combined with its prior, as CSV."""
     from nbr.app import sampling
 
-    typer.echo(sampling.sample(model, count, given, output, seed, as_json, jobs), nl=False)
+    typer.echo(sampling.sample(model, count, given, output, seed, as_json, jobs, guard), nl=False)
 
 
 @app.command()

@@ -31,5 +31,5 @@ def distil(
         typer.echo(json.dumps({"output": str(output), **found.as_json()}))
         return
     told = {name: sum(fate.became == name for fate in found.rules) for name in ("in words", "as it was", "dropped")}
-    head = ", ".join(f"{count} {name}" for name, count in told.items() if count)
-    typer.echo(f"{output}: {len(found.rules)} rules, {head}\n\n{found}")
+    head = [f"{len(found.rules)} rules", *(f"{count} {name}" for name, count in told.items() if count)]
+    typer.echo(f"{output}: {', '.join(head)}\n\n{found}")

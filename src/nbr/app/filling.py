@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nbr.app.options import Json, Model
+from nbr.app.options import Guard, Json, Model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,12 +25,13 @@ def predict(
     column: Annotated[str, typer.Option(help="The column to predict.")],
     output: Output = None,
     seed: Seed = 0,
+    guard: Guard = False,
     as_json: Json = False,
 ) -> None:
     """A column of each row from the others: the likeliest label with probabilities, or a number with a range."""
     from nbr.kinds import load_reasoner
 
-    typer.echo(_written(load_reasoner(model).predict(table, column, seed=seed), output, as_json), nl=False)
+    typer.echo(_written(load_reasoner(model).predict(table, column, seed=seed), output, as_json, guard), nl=False)
 
 
 def impute(
@@ -38,21 +39,29 @@ def impute(
     output: Output = None,
     cells: Annotated[Path | None, typer.Option(help="A CSV file for what was filled, and how sure it is.")] = None,
     seed: Seed = 0,
+    guard: Guard = False,
     as_json: Json = False,
 ) -> None:
-    """A table with its holes filled from what is observed of each row; `--cells` tells how sure each is."""
-    import pandas as pd
+    """A table with its holes filled from what is observed of each row; `--cells` tells how sure each is.
+
+    All else stays as it was written: observed cells, columns that are not modelled, their order.
+    """
+    from nbr.app import guarding
+    from nbr.density import filling
 
     reasoner, table = _model(paths, seed)
-    filled = reasoner.impute(table, seed=seed)
-    told = pd.DataFrame(filled.attrs.pop("cells"))
+    found = filling.impute(reasoner.density, reasoner.together, table, seed)
+    filled = found.frame()
+    told = found.cells(filled)
+    filled.attrs.clear()
     print(f"{len(told):,} cells of {len(filled):,} rows filled", file=sys.stderr)
     if cells is not None:
-        _written(told, cells, False)
+        _written(told, cells, False, guard)
     if as_json:
         typer.echo(json.dumps({"rows": _records(filled), "cells": _records(told)}, default=_plain))
     else:
-        typer.echo(_written(filled, output, False), nl=False)
+        whole = found.csv(guarding.guarded if guard else str)
+        typer.echo(_written(filled, output, False, guard) if whole is None else _kept(*whole, output), nl=False)
 
 
 def misfits(found: list["Misfit"]) -> str:
@@ -82,15 +91,28 @@ def _model(paths: list[Path], seed: int) -> tuple["Reasoner", Path]:
     return Reasoner(data.world, prior=prior, views=data.views(), view_rows=rows), paths[0]
 
 
-def _written(frame: "pd.DataFrame", output: Path | None, as_json: bool) -> str:
-    from nbr.storage.atomic import write
-
+def _written(frame: "pd.DataFrame", output: Path | None, as_json: bool, guard: bool) -> str:
     if as_json:
         return json.dumps({"rows": _records(frame)}, default=_plain) + "\n"
-    text: str = frame.to_csv(index=False)
+    from nbr.app import guarding
+
+    text: str = (guarding.guarded_frame(frame) if guard else frame).to_csv(index=False)
+    return _kept(text, "utf-8", output)
+
+
+def _kept(text: str, encoding: str, output: Path | None) -> str:
+    """Nothing where it went to a file; else what goes to the screen."""
+    from nbr.errors import NbrError
+    from nbr.storage.atomic import write
+
     if output is None:
         return text
-    write(output, text.encode())
+    try:
+        write(output, text.encode(encoding))
+    except UnicodeEncodeError as error:
+        raise NbrError(
+            f"the table is in {encoding}, which cannot spell {text[error.start]!r}: save it as UTF-8"
+        ) from None
     return ""
 
 

@@ -15,7 +15,7 @@ def probability(
     """The probability, or the reason why there is none; None for a model without a prior."""
     if reasoner.known_prior is None:
         return None
-    return often(reasoner.density, question, given, reasoner.views, budget, seed)
+    return often(reasoner.density, question, given, reasoner.together, budget, seed)
 
 
 def as_json(answer: Answer, found: Probability | str | None) -> dict[str, object]:

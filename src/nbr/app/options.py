@@ -9,6 +9,7 @@ Model = Annotated[Path, typer.Argument(help="A model: a .nbr file, or a .toml wr
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 Given = Annotated[list[str] | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'.")]
 Jobs = Annotated[int | None, typer.Option(help="Processes to work in, -1 for all cores; results stay the same.")]
+Guard = Annotated[bool, typer.Option("--guard", help="Keep spreadsheets from running cells of a CSV as formulas.")]
 Budget = Annotated[float, typer.Option(help="Seconds that it may take.")]
 
 

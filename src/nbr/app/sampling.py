@@ -14,9 +14,10 @@ import torch
 
 from nbr import tables
 from nbr.app.counting import chunks_of
+from nbr.app.guarding import guarded_frame
 from nbr.density.sampling import Drawn, Sampler
 from nbr.kinds import load_reasoner
-from nbr.language import parse
+from nbr.language import stated
 from nbr.parallel import mapped, pieces, seeded
 from nbr.storage.atomic import writing
 from nbr.tables.parquet import ENDINGS
@@ -28,7 +29,14 @@ ROWS = 1 << 16  # drawn at a time, from a seed of their own
 
 
 def sample(
-    model: Path, count: int, given: str | None, output: Path | None, seed: int, as_json: bool, jobs: int | None = None
+    model: Path,
+    count: int,
+    given: str | None,
+    output: Path | None,
+    seed: int,
+    as_json: bool,
+    jobs: int | None = None,
+    guard: bool = False,
 ) -> str:
     """Rows as text, or nothing where they went to a file: CSV, or Parquet by its ending."""
     reasoner = load_reasoner(model)
@@ -38,16 +46,15 @@ def sample(
             return json.dumps({"rows": table.to_dict("records"), **table.attrs}, default=float) + "\n"
         parts: Iterator[pd.DataFrame] = iter([table])
     else:
-        condition = None if given is None else parse(given, reasoner.world)
-        if condition is not None:
-            condition.check(reasoner.world)
+        condition = None if given is None else stated(given, reasoner.world, "condition")
         sampler = Sampler.of(reasoner.knowledge, reasoner.prior, condition)
         chunks = [(seeded(seed, at), some.stop - some.start) for at, some in enumerate(pieces(count, ROWS))]
         drawn = mapped(partial(_drawn, sampler), chunks, jobs, chunks_of(f"times {ROWS:,} rows"))
         parts = (
             tables.frame(reasoner.world, each.points, method=each.method, acceptance=each.acceptance) for each in drawn
         )
-    return _written(_told(parts, count), output)
+    told = _told(parts, count)
+    return _written(map(guarded_frame, told) if guard else told, output)
 
 
 def _drawn(sampler: Sampler, chunk: tuple[int, int]) -> Drawn:

@@ -21,12 +21,13 @@ from nbr.errors import NbrError
 from nbr.language.brief import brief
 from nbr.language.expressions import Atom
 from nbr.priors import Prior
-from nbr.restating.restated import Restated, restate
+from nbr.restating.restated import WORDS_DO, Restated, restate
 from nbr.rules import Clause, Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.world import Bit, Choice, World
 
 ASKED = 400  # questions of which the effect is measured
+WORDLESS = f"no short statement says it: none agrees on {WORDS_DO:.0%} of points"
 EACH = 10  # of them at the most with one condition
 Model = TypeVar("Model")
 Asked = tuple[str | None, Sequence[str]]  # a condition, and questions
@@ -86,13 +87,14 @@ class Distilled(Generic[Model]):
 
     def __str__(self) -> str:
         lines = [f"{fate.rule:>3}  {fate}" for fate in self.rules]
-        return "\n".join([*lines, str(self.lost)])
+        changed = any(fate.became != "as it was" for fate in self.rules)
+        return "\n".join([*lines, str(self.lost) if changed else "nothing was changed, and nothing lost"])
 
 
 def restated(
     knowledge: Knowledge, prior: Prior, deadline: float = float("inf"), seed: int = 0
 ) -> Iterator[Restated | str]:
-    """Each rule in words, or why it is not: it is a statement already, or nobody knows what it says of points."""
+    """Each rule in words, or why it is not: it is a statement already, no short one says it, or nobody knows."""
     generator = torch.Generator().manual_seed(seed)
 
     def drawn(count: int) -> Tensor:
@@ -117,17 +119,18 @@ def _one(knowledge: Knowledge, rule: Rule, drawn: Callable[[int], Tensor]) -> Re
 
     try:
         names = rule.inputs if codec is None else knowledge.world.names
-        return restate(rule, knowledge.world, grades, names, drawn)
+        found = restate(rule, knowledge.world, grades, names, drawn)
     except NbrError as error:
         return str(error)
+    return found if found.says else WORDLESS
 
 
 def distil(
     knowledge: Knowledge, prior: Prior, agreement: float, keep: bool, budget: float, seed: int
 ) -> tuple[Knowledge, tuple[Fate, ...], Lost]:
     """Statements in the place of the rules with which they agree on that share of points; see the module."""
-    if not 0.5 <= agreement <= 1:
-        raise NbrError(f"the agreement is a share from 0.5 to 1, not {agreement}")
+    if not WORDS_DO <= agreement <= 1:
+        raise NbrError(f"the agreement is a share from {WORDS_DO} to 1, not {agreement:g}")
     fates: list[Fate] = []
     rules: list[Rule] = []
     for number, (rule, found) in enumerate(
@@ -150,7 +153,7 @@ def _decided(number: int, rule: Rule, found: Restated | str, agreement: float, k
         if not words.telling:
             return Fate(number, str(rule), "dropped", words, "it tells no points apart"), []
         return Fate(number, str(rule), "in words", words), _clauses(rule, words)
-    why = found if isinstance(found, str) else "too little agreement"
+    why = found if isinstance(found, str) else f"the words agree on less than {agreement:.4g} of points"
     return Fate(number, str(rule), "as it was" if keep else "dropped", words, why), [rule] if keep else []
 
 

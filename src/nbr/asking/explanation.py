@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nbr.asking import verdict
 from nbr.asking.answer import Answer
 from nbr.plots import html, intervals
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from nbr.density.probability import Probability
 
 SHOWN = 5
-WORTH_TELLING = 0.005  # by which an observation narrows the gap
+WORTH_TELLING = 0.005  # by which a rule moves an answer, or an observation narrows the gap
 
 
 @dataclass(frozen=True)
@@ -106,29 +107,40 @@ class Explanation:
         return " ".join(self._sentences())
 
     def _sentences(self) -> list[str]:
-        answer, said = self.answer, []
-        asked = answer.question
-        if answer.belief > 0.5 or (answer.belief > 0 and answer.plausibility > 1 - 1e-9):
-            said.append(f"{'Yes' if answer.belief > 0.5 else 'Perhaps'}: {asked}{self._because(self.supports)}.")
-        elif answer.plausibility < 0.5:
-            said.append(f"No, hardly: {asked} is plausible only to {answer.plausibility:.2f}.")
-        else:
-            said.append(f"Not known: nothing supports {asked} to more than {answer.belief:.2f}.")
-        if self.probability is not None and not isinstance(self.probability, str):
-            found = self.probability
-            error = "" if found.exact else f" ± {found.error:.2f}"
-            said.append(f"With the base rates of the prior its probability is {found.value:.2f}{error}.")
-        said += [self._effect(each) for each in self.effects if each.computed(answer)][:2]
-        if self.conflicts and answer.conflict > 1e-9:
-            rules = self.conflicts[0]
-            who = f"{'Rule' if len(rules) == 1 else 'Rules'} {_listed(rules)}"
-            others = " and the condition" if answer.given else ""
-            said.append(f"{who}{others} quarrel{'s' if len(rules) == 1 and not others else ''}.")
+        answer = self.answer
+        said = verdict.sentences(answer, self._because(self.supports))
+        quarrel = self._quarrel()
+        if answer.bounds.conflict[0] >= verdict.HIGH:
+            said[1:1], quarrel = quarrel, []
+        said += [*self._often(), *(self._effect(each) for each in self._told_effects()), *quarrel]
         if self.next and self.next[0].gap < answer.ignorance - WORTH_TELLING:
             best = self.next[0]
             gaps = f"the gap of {answer.ignorance:.2f} would be {best.gap:.2f} on average"
             said.append(f"To know more, observe {best.variable}: {gaps}.")
         return said
+
+    def _often(self) -> list[str]:
+        found = self.probability
+        if found is None or isinstance(found, str):
+            return []
+        error = "" if found.exact else f" ± {found.error:.2f}"
+        said = f"With the base rates of the prior its probability is {found.value:.2f}{error}"
+        if found.widened is None or found.widened[1] - found.widened[0] < WORTH_TELLING:
+            return [said + "."]
+        low, high = found.widened
+        return [f"{said}; columns never seen together leave {low:.2f} to {high:.2f} open."]
+
+    def _told_effects(self) -> list[Effect]:
+        known = [each for each in self.effects if each.computed(self.answer)]
+        return [each for each in known if each.change(self.answer) >= WORTH_TELLING][:2]
+
+    def _quarrel(self) -> list[str]:
+        if not (self.conflicts and self.conflicts[0]) or self.answer.conflict <= 1e-9:
+            return []
+        rules = self.conflicts[0]
+        who = f"{'Rule' if len(rules) == 1 else 'Rules'} {_listed(rules)}"
+        others = " and the condition" if self.answer.given else ""
+        return [f"{who}{others} quarrel{'s' if len(rules) == 1 and not others else ''}."]
 
     def _effect(self, effect: Effect) -> str:
         answer, without = self.answer, effect.without

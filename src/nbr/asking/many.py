@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -64,6 +65,18 @@ def ask_many(
             watch(len(found), len(questions))
     watch(len(found), len(questions))
     return [found[position] for position in range(len(questions))]
+
+
+def pairs(questions: Iterable[Any]) -> list[Question]:
+    """Questions, each alone or with a condition, as pairs of texts."""
+    found: list[Question] = []
+    for number, each in enumerate(questions, 1):
+        asked, given = each if isinstance(each, list | tuple) and len(each) == 2 else (each, None)
+        if not isinstance(asked, str) or not isinstance(given, str | None):
+            wrong = type(given if isinstance(asked, str) else asked).__name__
+            raise NbrError(f"question {number}: it is a text, or a text and a condition, not a {wrong}")
+        found.append((asked, given))
+    return found
 
 
 def _listed(knowledge: Knowledge, settings: Settings) -> Listing | None:

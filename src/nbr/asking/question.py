@@ -19,7 +19,7 @@ from nbr.asking.ways import key as key_of
 from nbr.errors import NbrError
 from nbr.inference import ENGINES, Limits
 from nbr.inference.problem import Interval
-from nbr.language import Expression, parse
+from nbr.language import Expression, stated
 from nbr.rules import Fuzzy, Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.sources import SOURCES
@@ -162,14 +162,17 @@ def as_set(words: Proposition, world: World, what: str) -> Set:
     """A question or condition as a set of points of a world."""
     try:
         if isinstance(words, Rule):
+            if words.degree != 1:
+                raise NbrError(
+                    f"{words} is believed to {words.degree:g}, and a {what} is a set of points without a degree: "
+                    "give belief=1, or make it a rule of the model"
+                )
             return words.bind(world)
-        if isinstance(words, str | Expression):
-            expression = parse(words, world) if isinstance(words, str) else words
-            expression.check(world)
-            return expression
-        return Fuzzy(words).bind(world)
+        if not isinstance(words, str | Expression):
+            return Fuzzy(words).bind(world)
     except NbrError as error:
         raise NbrError(f"{what}: {error}") from None
+    return stated(words, world, what)
 
 
 def _words(words: Proposition) -> str:

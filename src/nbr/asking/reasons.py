@@ -73,7 +73,7 @@ def _maximal(satisfied: Flags) -> Flags:
     for row in rows:
         if not any(bool((row <= other).all()) for other in kept):
             kept.append(row)
-    return np.array(kept, dtype=bool).reshape(-1, satisfied.shape[1])
+    return np.array(kept, dtype=bool).reshape(len(kept), satisfied.shape[1])
 
 
 def _minimal(sets: Iterable[frozenset[int]]) -> Sets:

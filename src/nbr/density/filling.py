@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 from nbr import tables
 from nbr.density.left_open import left_open
 from nbr.density.predicting import Cells, cells
+from nbr.density.seen_together import Together
 from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.language import Expression
@@ -24,10 +26,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OPEN = 2.0  # seconds for what stays open of one cell
-Views = Sequence[Sequence[str]] | None
 
 
-def predict(density: Density, views: Views, table: Table, column: str, seed: int) -> pd.DataFrame:
+def predict(density: Density, seen: Together | None, table: Table, column: str, seed: int) -> pd.DataFrame:
     """The column of each row from the others: its value, and how sure that is.
 
     Of a label, the probability, what stays open of it (`low` and `high`; the same number where the columns were seen
@@ -38,7 +39,7 @@ def predict(density: Density, views: Views, table: Table, column: str, seed: int
     if found.chances is None:
         frame["low"], frame["high"] = (_shown(density.world, column, found.quantiles()[:, at]) for at in (0, 2))
         return frame
-    ranges = _open(density, views, table.codes, column, found, seed)
+    ranges = _open(density, seen, table.codes, column, found, seed)
     frame["probability"] = found.chances.max(dim=1).values.numpy()
     frame["low"], frame["high"] = [low for low, _ in ranges], [high for _, high in ranges]
     variable = density.world.variables[column]
@@ -47,26 +48,58 @@ def predict(density: Density, views: Views, table: Table, column: str, seed: int
     return frame
 
 
-def impute(density: Density, views: Views, table: Table, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The table with its holes filled, each by itself given what is observed of its row; and the cells filled.
+@dataclass(frozen=True)
+class Imputed:
+    """A table, its codes before and after its holes were filled, and a line for each cell filled.
 
-    For each of these: row (from 1), column, value, the probability of a label, and a range as `predict` has it.
+    Such a line has row (from 1), column, value, the probability of a label, and a range as `predict` has it.
     """
+
+    source: tables.TableLike
+    world: World
+    before: Tensor
+    after: Tensor
+    lines: pd.DataFrame
+
+    def frame(self) -> pd.DataFrame:
+        """The table with its holes filled and all else as it was; `attrs["cells"]` has the lines."""
+        found = tables.filled(self.source, self.world, self.before, self.after)
+        found.attrs["cells"] = self.cells(found).to_dict("records")
+        return found
+
+    def cells(self, found: pd.DataFrame) -> pd.DataFrame:
+        """The lines, with values as the table that was filled has them."""
+        if not len(self.lines):
+            return self.lines
+        place = {name: at for at, name in enumerate(tables.names_of(found))}
+        rows = zip(self.lines["row"], self.lines["column"], strict=True)
+        return self.lines.assign(value=[str(found.iat[row - 1, place[name]]) for row, name in rows])
+
+    def csv(self, shown: Callable[[str], str] = str) -> tuple[str, str] | None:
+        """The same as the text of a CSV file, all that was observed letter for letter, and its encoding; or None."""
+        if not isinstance(self.source, str | Path):
+            return None
+        return tables.filled_csv(Path(self.source), self.world, self.before, self.after, shown)
+
+
+def impute(density: Density, seen: Together | None, source: tables.TableLike, seed: int) -> Imputed:
+    """Fill the holes of a table, each by itself given what is observed of its row."""
     import pandas as pd
 
-    filled, told = table.codes.clone(), []
+    table, told = tables.read(source, density.world), []
+    filled = table.codes.clone()
     for at, name in enumerate(density.world.names):
         rows = table.codes[:, at].isnan().nonzero()[:, 0]
         if not len(rows):
             continue
-        frame = predict(density, views, Table(density.world, table.codes[rows]), name, seed)
+        frame = predict(density, seen, Table(density.world, table.codes[rows]), name, seed)
         filled[rows, at] = torch.tensor([density.world.code(name, value) for value in frame[name]], dtype=torch.float64)
-        lines = {"row": (rows + 1).numpy(), "column": name, "value": [str(value) for value in frame[name]]}
+        lines = {"row": (rows + 1).numpy(), "column": name, "value": ""}
         told.append(
             pd.DataFrame({**lines, **{key: frame[key] for key in ("probability", "low", "high") if key in frame}})
         )
     listed = pd.concat(told).sort_values("row", kind="stable", ignore_index=True) if told else pd.DataFrame()
-    return tables.frame(density.world, filled), listed
+    return Imputed(source, density.world, table.codes, filled, listed)
 
 
 @dataclass(frozen=True)
@@ -118,7 +151,7 @@ def _shown(world: World, column: str, codes: Tensor) -> Any:
 
 
 def _open(
-    density: Density, views: Views, codes: Tensor, column: str, found: Cells, seed: int
+    density: Density, seen: Together | None, codes: Tensor, column: str, found: Cells, seed: int
 ) -> list[tuple[float, float]]:
     """What stays open of the likeliest label of each row; rows that say the same are looked at once."""
     done: dict[tuple[str, str], tuple[float, float]] = {}
@@ -128,17 +161,22 @@ def _open(
         condition = _told(density.world, row, column)
         key = (str(condition), str(label))
         if key not in done:
-            done[key] = _range(density, views, _atom(density.world, column, label), condition, chance, seed)
+            done[key] = _range(density, seen, _atom(density.world, column, label), condition, chance, seed)
         ranges.append(done[key])
     return ranges
 
 
 def _range(
-    density: Density, views: Views, question: Expression, condition: Expression | None, chance: float, seed: int
+    density: Density,
+    seen: Together | None,
+    question: Expression,
+    condition: Expression | None,
+    chance: float,
+    seed: int,
 ) -> tuple[float, float]:
     generator = torch.Generator().manual_seed(seed)
     try:
-        left = left_open(density, views or (), question, condition, chance, time.monotonic() + OPEN, generator)
+        left = left_open(density, seen, question, condition, chance, time.monotonic() + OPEN, generator)
     except NbrError:  # no draw agrees with the row: all that can be said is nothing
         return 0.0, 1.0
     return (chance, chance) if left.range is None and not left.note else left.range or (0.0, 1.0)

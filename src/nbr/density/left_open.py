@@ -19,6 +19,7 @@ from torch import Tensor
 from nbr.density.classes import Classes, crossed, number_of
 from nbr.density.couplings import Couplings, Joint
 from nbr.density.resampling import spread
+from nbr.density.seen_together import Together
 from nbr.density.shared import Sampled, sampled
 from nbr.density.stacked import Density
 from nbr.density.weighted import listed
@@ -44,24 +45,23 @@ class Open:
 
 def left_open(
     density: Density,
-    views: Sequence[Sequence[str]],
+    seen: Together | None,
     question: Expression,
     condition: Expression | None,
     value: float,
     deadline: float,
     generator: torch.Generator,
-    view_rows: Sequence[int] | None = None,
 ) -> Open:
     """The range around the value of the model; with the number of rows behind each view, also its error."""
-    if not views:
+    if seen is None or not seen.views:
         return Open(None)
     reads = question.names() | (frozenset() if condition is None else condition.names())
-    sets = reduced(views, reads)
+    sets = reduced(seen.views, reads)
     if any(reads <= each for each in sets):
         return Open((value, value))
     if compares_numbers([question, condition]):
         return Open(None, "what stays open of a comparison between numbers is not computed")
-    rows = None if view_rows is None else dict(zip(map(frozenset, views), view_rows, strict=True))
+    rows = dict(zip(map(frozenset, seen.views), seen.counts, strict=True))
     asked = _Asked(density, question, condition, reads, generator, deadline, rows)
     try:
         found = asked.range(sets)
@@ -98,7 +98,7 @@ class _Asked:
     reads: frozenset[str]
     generator: torch.Generator
     deadline: float
-    rows: dict[frozenset[str], int] | None = None
+    rows: dict[frozenset[str], int | None]
 
     def range(self, sets: list[frozenset[str]]) -> Open:
         if len(sets) == 2 and self.reads <= sets[0] | sets[1]:
@@ -162,9 +162,10 @@ class _Asked:
         return Open(couplings.range(), note, self._error(couplings, one, other))
 
     def _error(self, couplings: Couplings, one: frozenset[str], other: frozenset[str]) -> Range | None:
-        if self.rows is None:
+        known = [[n for view, n in self.rows.items() if side <= view] for side in (one, other)]
+        rows = [max((n for n in each if n is not None), default=None if each else 1) for each in known]
+        if rows[0] is None or rows[1] is None:
             return None
-        rows = [max((n for view, n in self.rows.items() if side <= view), default=1) for side in (one, other)]
         seed = int(torch.randint(1 << 31, (1,), generator=self.generator))
         return spread(couplings, rows[0], rows[1], np.random.default_rng(seed), self.deadline)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,15 +11,15 @@ from nbr.density.counted import counted
 from nbr.density.draws import Draws
 from nbr.density.estimate import Found, drawn, split
 from nbr.density.left_open import left_open
+from nbr.density.seen_together import Together
 from nbr.density.stacked import Density
 from nbr.density.weighted import listed
 from nbr.errors import NbrError
-from nbr.language import Expression, parse
+from nbr.language import Expression, stated
 
 COUNTED = 0.4  # of the time, for a counter
 ASKED = 0.7  # of the time, before what stays open
 
-View = Sequence[str]
 Words = str | Expression
 
 
@@ -74,8 +73,7 @@ def probability(
     question: Words,
     given: Words | None,
     *,
-    views: Sequence[View] | None = None,
-    view_rows: Sequence[int] | None = None,
+    seen: Together | None = None,
     budget: float = 10.0,
     seed: int = 0,
 ) -> Probability:
@@ -85,12 +83,12 @@ def probability(
         raise NbrError(f"the budget is a number of seconds above 0, not {budget}")
     if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
         raise NbrError(f"the seed is a whole number from 0 to 2^63, not {seed}")
-    asked = _statement(question, density, "question")
-    condition = None if given is None else _statement(given, density, "condition")
+    asked = stated(question, density.world, "question")
+    condition = None if given is None else stated(given, density.world, "condition")
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        found = _value(density, asked, condition, start, ASKED * budget if views else budget, generator)
-        left = left_open(density, views or (), asked, condition, found.value, start + budget, generator, view_rows)
+        found = _value(density, asked, condition, start, ASKED * budget if seen else budget, generator)
+        left = left_open(density, seen, asked, condition, found.value, start + budget, generator)
     return Probability(
         question=str(question),
         given=None if given is None else str(given),
@@ -105,27 +103,16 @@ def probability(
 
 
 def often(
-    density: Density, question: object, given: object, views: Sequence[View] | None, budget: float, seed: int
+    density: Density, question: object, given: object, seen: Together | None, budget: float, seed: int
 ) -> Probability | str:
     """The probability, or the reason why there is none.
 
     An answer does not need it: a condition of probability 0, say, may still be asked about.
     """
     try:
-        return probability(density, question, given, views=views, budget=budget, seed=seed)  # type: ignore[arg-type]
+        return probability(density, question, given, seen=seen, budget=budget, seed=seed)  # type: ignore[arg-type]
     except NbrError as error:
         return str(error)
-
-
-def _statement(words: Words, density: Density, what: str) -> Expression:
-    try:
-        if not isinstance(words, str | Expression):
-            raise NbrError("a probability is of a statement in the query language, not of a fuzzy set")
-        found = parse(words, density.world) if isinstance(words, str) else words
-        found.check(density.world)
-    except NbrError as error:
-        raise NbrError(f"{what}: {error}") from None
-    return found
 
 
 def _value(

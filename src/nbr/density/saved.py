@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nbr import registry
+from nbr.density.seen_together import Together
 from nbr.density.written import by_hand as prior_by_hand
 from nbr.density.written import written
 from nbr.errors import NbrError
@@ -31,11 +32,11 @@ def read(model: Mapping[str, Any], parts: registry.Parts) -> tuple[Knowledge, Pr
     return knowledge, kind.from_spec(model["prior"], parts.below("prior", world=knowledge.world))
 
 
-def by_hand(knowledge: Knowledge, prior: Prior | None, views: Iterable[Iterable[str]] | None) -> registry.Spec:
+def by_hand(knowledge: Knowledge, prior: Prior | None, seen: Together | None) -> registry.Spec:
     """The same as a person would write it in a .toml; an error where that has no words for something."""
     if knowledge.codec is not None:
         raise NbrError("a decoder cannot stand in a .toml: save the model as .nbr, or distil it")
-    model: registry.Spec = {} if views is None else {"views": [list(view) for view in views]}
+    model: registry.Spec = {} if seen is None else dict(seen.plain())
     model |= {"variables": knowledge.world.spec, "rules": []}
     for number, rule in enumerate(knowledge.rules, 1):
         spec, tensors = rule.spec()

@@ -1,13 +1,56 @@
-"""Which columns some rows showed together: the sets that a model was learned from."""
+"""Which columns some rows showed together, and how many rows: what a model was learned from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from nbr.errors import NbrError
 from nbr.world import World
 
 Views = tuple[tuple[str, ...], ...]
+Counts = tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Together:
+    """Sets of columns that rows showed together, and how many rows each, as far as that is known.
+
+    Both go the same ways, so that no range is told without the error that belongs to it.
+    """
+
+    views: Views
+    rows: Counts | None = None
+
+    @classmethod
+    def of(
+        cls, world: World, views: Together | Iterable[Iterable[str]] | None, rows: Iterable[int | None] | None = None
+    ) -> Together | None:
+        """Sets of names of a world; those within others are left out, and None if nothing is known of any.
+
+        Rows of 0, as a file has them, and None mean that the number is not known. Of a set that is told twice the
+        smaller number counts.
+
+        >>> Together.of(World.bits(3), [["x0", "x1"], ["x1"], ["x1", "x2"], ["x1", "x0"]], [80, 90, 0, 70])
+        Together(views=(('x0', 'x1'), ('x1', 'x2')), rows=(70, None))
+        """
+        if views is None:
+            return None
+        if isinstance(views, Together):
+            rows, views = views.rows, views.views
+        given = [view if isinstance(view, str) else tuple(view) for view in views]
+        found = checked(world, given)
+        return cls(found, None if rows is None else counted(found, given, rows))
+
+    @property
+    def counts(self) -> Counts:
+        """The rows of each view, or None where they are not known."""
+        return self.rows or (None,) * len(self.views)
+
+    def plain(self) -> dict[str, list[list[str]] | list[int]]:
+        """The same for a file."""
+        told: dict[str, list[list[str]] | list[int]] = {"views": [list(view) for view in self.views]}
+        return told if self.rows is None else told | {"view_rows": [number or 0 for number in self.rows]}
 
 
 def checked(world: World, views: Iterable[Iterable[str]]) -> Views:
@@ -26,36 +69,21 @@ def checked(world: World, views: Iterable[Iterable[str]]) -> Views:
     return tuple(tuple(name for name in world.names if name in each) for each in largest)
 
 
-def counted(views: Views, given: Iterable[Iterable[str]], rows: Iterable[int]) -> tuple[int, ...]:
-    """How many rows showed each view, as told for the sets from which these were left."""
-    sets, numbers = [frozenset(view) for view in given], list(rows)
-    if len(sets) != len(numbers) or not all(isinstance(number, int) and number > 0 for number in numbers):
-        raise NbrError("view_rows= has a number of rows above 0 for each of views=")
-    told = dict(zip(sets, numbers, strict=True))
-    return tuple(told[frozenset(view)] for view in views)
+def combined(one: Together | None, other: Together | None) -> Together | None:
+    """What two models saw, one after the other; not known if one does not say."""
+    if one is None or other is None:
+        return None
+    return Together((*one.views, *other.views), (*one.counts, *other.counts))
 
 
-def combined(one: Views | None, other: Views | None) -> Views | None:
-    """What two models saw together; not known if one does not say."""
-    return None if one is None or other is None else (*one, *other)
-
-
-def checked_and_counted(
-    world: World, views: Iterable[Iterable[str]] | None, rows: Iterable[int] | None
-) -> tuple[Views | None, tuple[int, ...] | None]:
-    """Views and how many rows showed each, as far as both are known."""
-    if views is None:
-        return None, None
-    given = [view if isinstance(view, str) else tuple(view) for view in views]
-    found = checked(world, given)
-    return found, None if rows is None else counted(found, given, rows)
-
-
-def plain(views: Views | None, rows: tuple[int, ...] | None) -> dict[str, list[list[str]] | list[int]]:
-    """The same for a file."""
-    told: dict[str, list[list[str]] | list[int]] = {}
-    if views is not None:
-        told["views"] = [list(view) for view in views]
-    if rows is not None:
-        told["view_rows"] = list(rows)
-    return told
+def counted(views: Views, given: Iterable[Iterable[str]], rows: Iterable[int | None]) -> Counts | None:
+    """How many rows showed each view, as told for the sets from which these were left; None if no number is known."""
+    sets, numbers = [frozenset(view) for view in given], [number or None for number in rows]
+    known = [number for number in numbers if number is not None]
+    if len(sets) != len(numbers) or not all(isinstance(number, int) and number > 0 for number in known):
+        raise NbrError("view_rows= has a number of rows for each of views=, 0 where it is not known")
+    told: dict[frozenset[str], int | None] = {}
+    for each, number in zip(sets, numbers, strict=True):
+        before = told.get(each, number)
+        told[each] = None if before is None or number is None else min(before, number)
+    return tuple(told[frozenset(view)] for view in views) if known else None

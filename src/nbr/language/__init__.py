@@ -3,5 +3,6 @@
 from nbr.language.expressions import Expression
 from nbr.language.parser import indexed, parse, parse_words
 from nbr.language.ranges import span
+from nbr.language.stated import stated
 
-__all__ = ["Expression", "indexed", "parse", "parse_words", "span"]
+__all__ = ["Expression", "indexed", "parse", "parse_words", "span", "stated"]

@@ -39,7 +39,7 @@ WORTH = 1e-3  # of balanced agreement that each character must bring in one that
 HALF = 0.5
 CRISP = 0.05  # what single points may be off where one statement does
 LEVELS = 3  # statements at the most
-WORDS_DO = 0.9  # agreement from which on a rule has words at all, and finer levels are looked at
+WORDS_DO = 0.95  # agreement from which on a rule has words at all, and finer levels are looked at
 
 Grades = Callable[[Tensor], Tensor]
 
@@ -72,6 +72,11 @@ class Restated:
     def agreement(self) -> float:
         """The share of points on which each statement agrees with the rule, the smallest if there are several."""
         return min(each.agreement for each in self.words)
+
+    @property
+    def says(self) -> bool:
+        """Whether the words say what the rule says: on nearly all points, and not by being true or false everywhere."""
+        return self.agreement >= WORDS_DO and (bool(self.telling) or self.agreement == 1)
 
     @property
     def text(self) -> str:
@@ -118,8 +123,11 @@ def restate(rule: Rule, world: World, grades: Grades, names: Sequence[str], draw
     if whole is not None:
         points = points.repeat(whole.count, 1)
         points[:, [world.column(name) for name in names]] = whole.points
+    # Words are found from some points and held against others, unless there are no others.
+    fresh = points if whole is not None else drawn(DRAWN)
     with torch.no_grad():
         values = grades(points).double()
+        measured = values if whole is not None else grades(fresh).double()
 
     def shortest(level: float) -> Expression:
         truth: Truth = (values >= level).numpy()
@@ -129,7 +137,7 @@ def restate(rule: Rule, world: World, grades: Grades, names: Sequence[str], draw
     levels, best = [_level(values)], None
     while True:
         known |= {level: shortest(level) for level in levels if level not in known}
-        found = _restated([(level, known[level]) for level in levels], values, rule.degree, world, points)
+        found = _restated([(level, known[level]) for level in levels], measured, rule.degree, world, fresh)
         if best is not None and found.agreement < best.agreement:  # there are no words for finer levels
             break
         best, further = found, _further(values, levels, rule.degree)

@@ -29,6 +29,10 @@ class Codec:
     decoder: Map
     encoder: Map | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.latent, World):
+            raise NbrError(f"latent= is a World, not {type(self.latent).__name__}")
+
     def decode(self, points: Tensor) -> Tensor:
         """F(z), as points of the observed world."""
         return self.world.snap(_run(self.decoder, points, len(self.world), "decoder"))

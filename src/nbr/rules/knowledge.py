@@ -40,6 +40,8 @@ class Knowledge:
         codec: Codec | None = None,
         kept: Remembered[Hashable, Any] | None = None,
     ) -> None:
+        if isinstance(rules, Rule) or not isinstance(rules, Iterable):
+            raise NbrError("rules come as a list")
         self.world, self.codec = world, codec
         self.latent = world if codec is None else codec.latent
         self.rules = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(rules, 1))

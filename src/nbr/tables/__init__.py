@@ -1,9 +1,21 @@
 """Tables with holes: what people have, as codes of a world."""
 
 from nbr.tables.coding import frame
+from nbr.tables.filled import filled, filled_csv, names_of
 from nbr.tables.large import is_large, learnable, open_large
 from nbr.tables.like import TableLike
 from nbr.tables.reading import read
 from nbr.tables.table import Table
 
-__all__ = ["Table", "TableLike", "frame", "is_large", "learnable", "open_large", "read"]
+__all__ = [
+    "Table",
+    "TableLike",
+    "filled",
+    "filled_csv",
+    "frame",
+    "is_large",
+    "learnable",
+    "names_of",
+    "open_large",
+    "read",
+]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 
 COMMA, POINT = re.compile(r"[-+]?\d*,\d+\Z"), re.compile(r"[-+]?\d+\.\d+\Z")
 SEPARATORS = (",", ";", "\t", "|")
+HEAD = 20  # lines by which the sign between columns is found
 TOLD = 5  # problems that one error lists
 
 
@@ -95,39 +100,53 @@ def _file(path: Path, sep: str | None) -> Grid:
             return _frame(pd.read_parquet(path), f"{path}: ")
         except (OSError, ValueError, ImportError) as error:
             raise NbrError(f"{path}: cannot read it as Parquet: {str(error).splitlines()[0]}") from None
-    text, notes = _content(path)
-    found = sep or _separator(text)
+    text, _, notes = content(path)
+    found = sep or separator(text)
     if found not in (",", sep):
         notes.append(f"columns are separated by {'tabs' if found == chr(9) else repr(found)}")
     return _csv(text, found, f"{path}: ", notes)
 
 
-def _content(path: Path) -> tuple[str, list[str]]:
+def content(path: Path) -> tuple[str, str, list[str]]:
+    """The text of a file, how it is encoded, and what a user should know of that."""
     try:
-        content = path.read_bytes()
+        found = path.read_bytes()
     except OSError as error:
         raise NbrError(f"cannot read {path}: {error.strerror or error}") from None
+    mark = found.startswith(codecs.BOM_UTF8)
     try:
-        return content.decode("utf-8-sig"), []
+        return found.decode("utf-8-sig"), "utf-8-sig" if mark else "utf-8", []
     except UnicodeDecodeError as error:
-        if b"\0" in content:
+        if b"\0" in found:
             raise NbrError(f"{path}: not a CSV file: {error}") from None
     try:
-        return content.decode("cp1252"), ["not UTF-8: read as Windows-1252"]
+        return found.decode("cp1252"), "cp1252", ["not UTF-8: read as Windows-1252"]
     except UnicodeDecodeError as error:
         raise NbrError(f"{path}: not a CSV file: {error}") from None
 
 
-def _separator(text: str) -> str:
+def separator(text: str) -> str:
     """The sign that splits the first lines into the same number of fields, the most of them."""
-    head = text.splitlines()[:20]
-    widths = {sign: [len(line) for line in csv.reader(head, delimiter=sign) if line] for sign in SEPARATORS}
+    widths = {sign: _widths(text, sign) for sign in SEPARATORS}
     even = {sign: min(found) for sign, found in widths.items() if found and min(found) == max(found) > 1}
     return max(even, key=lambda sign: even[sign]) if even and "," not in even else ","
 
 
+def _widths(text: str, sign: str) -> list[int]:
+    """How many fields the first lines have, by a sign; none where that makes a field longer than any can be."""
+    try:
+        return [len(line) for line in islice(records(text, sign), HEAD) if line]
+    except csv.Error:
+        return []
+
+
+def records(text: str, sep: str) -> Any:
+    """The lines of a CSV file as lists of fields, with `line_num` as the csv module has it."""
+    return csv.reader(io.StringIO(text, newline=""), delimiter=sep)
+
+
 def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=sep)
+    reader = records(text, sep)
     try:
         lines = [(reader.line_num, [cell.strip() for cell in line]) for line in reader if line]
     except csv.Error as error:
@@ -173,6 +192,6 @@ def named(names: list[str], where: str) -> tuple[tuple[str, ...], tuple[str, ...
         if not name.strip():
             notes.append(f"column {number} has no name: it is called {plain!r}")
         found.append(plain)
-    twice = sorted({name for name in found if found.count(name) > 1})
+    twice = sorted(name for name, count in Counter(found).items() if count > 1)
     problems([f"{where}two columns are called {name!r}" for name in twice])
     return tuple(found), tuple(notes)

@@ -96,8 +96,9 @@ def told(name: str, wanted: str, cells: Counter[str]) -> Kind:
 
 
 def _bit(values: list[str]) -> Kind:
-    plain = {value for value in values if value not in ("0", "1", "0.0", "1.0")}
-    note = f"{'/'.join(sorted(plain))} as 1/0" if plain else ""
+    plain = sorted({value for value in values if value not in ("0", "1", "0.0", "1.0")})
+    told = [(code, ", ".join(value for value in plain if texts.truth(value) == code)) for code in (1, 0)]
+    note = "; ".join(f"{words} as {code}" for code, words in told if words)
     if len(values) == 1:
         note = f"always {values[0]!r}: nothing to learn from it"
     return Kind(Bit(), note)

@@ -42,8 +42,7 @@ def read(
             return sources
         several: list[Grid] = [decode(sources.world, sources.codes)]
     else:
-        many = sources if isinstance(sources, list | tuple) and not _is_rows(sources) else [sources]
-        several = [grid(source, number, sep) for number, source in enumerate(many, 1)]
+        several = [grid(source, number, sep) for number, source in enumerate(one_by_one(sources), 1)]
     dropped, holes = set(drop), frozenset(na)
     there = {name for each in several for name in each.names}
     unknown = sorted((dropped | set(columns or {})) - there)
@@ -130,6 +129,11 @@ def strange(grids: Sequence[Grid | Parquet], world: World) -> list[str]:
             shown = ", ".join(world.names[:8])
             problems([f"{each.where}the model has none of the columns {', '.join(strange[:8])}; it has {shown}"])
     return notes
+
+
+def one_by_one(sources: TableLike) -> Sequence[Any]:
+    """Several tables, or one alone."""
+    return sources if isinstance(sources, list | tuple) and not _is_rows(sources) else [sources]
 
 
 def _is_rows(source: Sequence[Any]) -> bool:

@@ -1,0 +1,28 @@
+"""Words about a world, read and checked: what a question or a condition says."""
+
+from __future__ import annotations
+
+from nbr.errors import NbrError
+from nbr.language.expressions import Expression
+from nbr.language.parser import parse
+from nbr.world import World
+
+
+def stated(words: object, world: World, what: str) -> Expression:
+    """A statement about a world, from text or as it is; `what` says whose error it is.
+
+    >>> print(stated("x0, x1", World.bits(2), "condition"))
+    x0 & x1
+    >>> stated(0.8, World.bits(2), "condition")
+    Traceback (most recent call last):
+        ...
+    nbr.errors.NbrError: condition: it is a statement in the query language, not a float
+    """
+    try:
+        found = parse(words, world) if isinstance(words, str) else words
+        if not isinstance(found, Expression):
+            raise NbrError(f"it is a statement in the query language, not a {type(words).__name__}")
+        found.check(world)
+    except NbrError as error:
+        raise NbrError(f"{what}: {error}", error.at) from None
+    return found
