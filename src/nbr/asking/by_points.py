@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.asking.outcome import Contradiction, Outcome
 from nbr.inference import Limits, Problem, solve
 from nbr.inference.reduce import distinct, front
@@ -32,10 +32,10 @@ def answer(
     limits: Limits,
 ) -> Outcome:
     """List or probe the points, ever finer along reals that rules read smoothly, while that helps and time allows."""
-    pieces, began = grid or COARSE, time.monotonic()
+    pieces, began = grid or COARSE, clock.now()
     found = _attempt(knowledge, proposition, condition, engine, pieces, limits)
     while grid is None and found.finer and found.width > limits.tolerance and pieces < FINEST:
-        spent, began = time.monotonic() - began, time.monotonic()
+        spent, began = clock.now() - began, clock.now()
         if limits.left < 10 * spent:
             break
         pieces, before = 4 * pieces, found.width
@@ -186,7 +186,7 @@ def _pairs(grades: Tensor, member: Tensor, top: Tensor, deadline: float) -> tupl
     inside = inside[inside.sum(dim=1).argsort(descending=True)]
     found = inside[:0]
     for chunk in inside.split(max(1, PAIRS // max(1, top.numel()))):
-        if time.monotonic() > deadline:
+        if clock.now() > deadline:
             return found, False
         scale = chunk[:, -1, None, None]
         paired = torch.minimum(chunk[:, None, :-1], scale * top)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
+from nbr import clock
 from nbr.asking.outcome import Contradiction, Outcome, of_formula
 from nbr.errors import install
 from nbr.inference import Limits, counting, drawn
@@ -54,7 +54,7 @@ def _blame(source: Source) -> None:
     """Raise an error that knows rules of belief 1 that leave no point, none of them without need."""
     formula = source.formula(source.levels[0])
     certain = [rule for rule, belief in enumerate(formula.beliefs.tolist()) if belief == 1]
-    deadline = time.monotonic() + 10.0
+    deadline = clock.now() + 10.0
 
     def contradictory(rules: list[int]) -> bool:
         beliefs = formula.beliefs.clone().zero_()

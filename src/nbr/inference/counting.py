@@ -10,13 +10,13 @@ and the probability falls as the level rises: levels that were not counted lie b
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import torch
 
+from nbr import clock
 from nbr.inference import cores, ganak, sat
 from nbr.inference.avoiding import avoiding
 from nbr.inference.completion import completed
@@ -117,7 +117,7 @@ def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Sha
         return ((0.0, 0.0),) * len(UNIONS), True
     formula = replace(formula, clauses=left)
     if whole is None:
-        whole = probability(formula, "all", max(deadline, time.monotonic() + LEAST))
+        whole = probability(formula, "all", max(deadline, clock.now() + LEAST))
     if whole is None:
         return NOTHING, False
     found: list[Interval] = []
@@ -176,5 +176,5 @@ def _renumbered(clauses: Sequence[Clause], chance: Mapping[int, float]) -> tuple
 
 
 def _share(deadline: float, part: float) -> float:
-    now = time.monotonic()
+    now = clock.now()
     return now + part * (deadline - now)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.inference.problem import Problem
 
 BLOCK = 256
@@ -93,7 +93,7 @@ def front(rows: Tensor, deadline: float) -> Tensor:
     kept = rows[:0]
     blocks = rows.split(BLOCK)
     for done, block in enumerate(blocks):
-        if time.monotonic() > deadline:
+        if clock.now() > deadline:
             return torch.cat([kept, *blocks[done:]])
         # Sorted by sum, a row can be dominated only by one before it.
         block = block[~_dominated(block, kept)]

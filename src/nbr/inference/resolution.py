@@ -8,9 +8,9 @@ the minimal sets of rules that cannot hold together, and worlds around none of t
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Collection, Iterable
 
+from nbr import clock
 from nbr.inference.formula import Clause
 
 Literals = frozenset[int]
@@ -117,7 +117,7 @@ class _Resolving:
             return
         found: list[Literals] = []
         pairs = {(one - {variable}) | (other - {-variable}) for one in with_ for other in without}
-        if time.monotonic() > self.deadline:
+        if clock.now() > self.deadline:
             raise _OutOfTime
         for clause in sorted(pairs, key=len):
             if not any(-literal in clause for literal in clause) and not any(known <= clause for known in found):

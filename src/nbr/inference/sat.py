@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import time
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nbr import clock
 from nbr.inference.formula import Formula
 
 Flags = NDArray[np.bool_]
@@ -87,7 +87,7 @@ class Deciding:
     def _solved(self, assumed: list[int], deadline: float) -> bool:
         # Points that satisfy many rules answer later questions too; the solver forgets that it should prefer them.
         self.solver.set_phases(self.formula.selectors)
-        while time.monotonic() < deadline:
+        while clock.now() < deadline:
             self.solver.conf_budget(CONFLICTS)
             answer = self.solver.solve_limited(assumptions=assumed)
             if answer is not None:

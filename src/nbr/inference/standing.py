@@ -6,10 +6,10 @@ probability; equal states merge. Where states grow too many, the least telling o
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
+
+from nbr import clock
 
 Bits = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
@@ -199,7 +199,7 @@ def _bracket(standing: Bits, left: Flags, chance: Floats, deadline: float) -> tu
 
 
 def _check(deadline: float) -> None:
-    if time.monotonic() > deadline:
+    if clock.now() > deadline:
         raise OutOfTime
 
 
