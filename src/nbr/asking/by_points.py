@@ -38,10 +38,10 @@ def answer(
         spent, began = clock.now() - began, clock.now()
         if limits.left < 10 * spent:
             break
-        pieces, before = 4 * pieces, found.width
+        pieces, before = 4 * pieces, found
         found = _attempt(knowledge, proposition, condition, engine, pieces, limits)
-        if found.width > 0.9 * before:
-            break
+        if found.width > 0.9 * before.width:  # also where there was no time to go through the finer grid
+            return min(found, before, key=lambda each: each.width)
     return found
 
 
@@ -185,9 +185,11 @@ def _pairs(grades: Tensor, member: Tensor, top: Tensor, deadline: float) -> tupl
     inside = distinct(_capped(grades, member)[member > 0])
     inside = inside[inside.sum(dim=1).argsort(descending=True)]
     found = inside[:0]
-    for chunk in inside.split(max(1, PAIRS // max(1, top.numel()))):
+    at_once = max(1, PAIRS // max(1, top.numel()))
+    for start in range(0, len(inside), at_once):
         if clock.now() > deadline:
             return found, False
+        chunk = inside[start : start + at_once]
         scale = chunk[:, -1, None, None]
         paired = torch.minimum(chunk[:, None, :-1], scale * top)
         caps = chunk[:, None, -1:].expand(-1, len(top), -1)

@@ -31,6 +31,10 @@ class Problem:
     def rules(self) -> int:
         return len(self.beliefs)
 
+    def size(self, union: Sequence[int]) -> int:
+        """How many points a union has."""
+        return sum(len(self.groups[group]) for group in union)
+
     def points(self, union: Sequence[int]) -> Tensor:
         return torch.cat([self.groups[group] for group in union])
 
