@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nbr import clock
+from nbr.clock import OutOfTime
 from nbr.inference.formula import Formula
-from nbr.inference.sat import Deciding, Flags, OutOfTime
+from nbr.inference.sat import Deciding, Flags
 
 Sets = list[frozenset[int]]
 MOST = 200  # sets of each kind that are looked for
@@ -91,7 +92,11 @@ def by_solver(formula: Formula, usable: Flags, deadline: float) -> Reasons:
         part = (deadline - clock.now()) / 3
         conflicts, all_conflicts = explored(deciding, "all", usable, deadline - 2 * part)
         against, all_against = explored(deciding, "no", usable, deadline - part)
-        supports = [each for each in against if deciding.consistent(each)]
+        supports: Sets = []
+        try:
+            supports += (each for each in against if deciding.consistent(each, deadline - part))
+        except OutOfTime:
+            all_against = False
         favour, all_favour = explored(deciding, "yes", usable, deadline)
     finally:
         deciding.close()

@@ -18,9 +18,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nbr.clock import OutOfTime
 from nbr.inference.point import keep
 from nbr.inference.problem import Engine, Estimate, Interval, Limits, Problem
-from nbr.inference.standing import Floats, OutOfTime, all_killed
+from nbr.inference.standing import Floats, all_killed
 
 FIRST_BEAM, LAST_BEAM, BEAM_GROWTH = 256, 1 << 17, 8
 STATES_AT_ONCE = 1 << 17

@@ -15,10 +15,11 @@ import numpy as np
 import torch
 
 from nbr import clock
+from nbr.clock import OutOfTime
 from nbr.inference.formula import UNIONS, Formula
 from nbr.inference.known import Floats, Known
 from nbr.inference.problem import Estimate, Interval, Limits
-from nbr.inference.sat import Deciding, OutOfTime
+from nbr.inference.sat import Deciding
 from nbr.inference.walk import Tools, Walk, drawn
 
 RUNS = 24

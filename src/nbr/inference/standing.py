@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbr import clock
+from nbr.clock import OutOfTime
 
 Bits = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
@@ -18,10 +19,6 @@ Ints = NDArray[np.int64]
 
 BLOCK = 1 << 14
 TINY = 1e-300
-
-
-class OutOfTime(Exception):
-    """The deadline has passed."""
 
 
 def all_killed(

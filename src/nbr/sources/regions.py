@@ -17,7 +17,7 @@ from nbr import clock
 from nbr.errors import install
 from nbr.language import Expression
 from nbr.language.expressions import Atom
-from nbr.language.linear import linears
+from nbr.language.linear import Linear, linears
 from nbr.points.cells import cells
 from nbr.world import Real, World
 
@@ -60,7 +60,11 @@ def tied(
     """
     listed = list(statements)
     groups: list[set[str]] = []
-    for each in {each for statement in listed for each in linears(statement)}:
+    compared: set[Linear] = set()
+    for statement in listed:
+        clock.check()
+        compared.update(linears(statement))
+    for each in compared:
         names = set(each.names())
         joined = [group for group in groups if group & names]
         groups = [group for group in groups if not group & names] + [names.union(*joined)]
