@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
 
 import nbr
 from nbr import clock
+from nbr.asking import by_points
 from nbr.inference import Limits
 from nbr.inference.resolution import eliminated
 from nbr.rules.knowledge import Knowledge
@@ -105,3 +107,33 @@ def test_the_earlier_deadline_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     with clock.until(4.0), clock.until(6.0), pytest.raises(clock.OutOfTime):
         clock.check()
     clock.check()
+
+
+def test_a_fuzzy_question_that_runs_out_of_time_for_pairs_still_bounds_the_truth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the pairs not looked at may reach is covered; an upper bound from the others alone would be too low."""
+    world = nbr.World.bits(3)
+    for seed in range(10):
+        draw = torch.Generator().manual_seed(seed)
+        table, member = torch.rand(8, 3, generator=draw, dtype=torch.float64), torch.rand(8, generator=draw).double()
+        rules = [nbr.Fuzzy(at(table[:, column]), 0.7) for column in range(3)]
+        knowledge = Knowledge(world, rules)
+        asked = nbr.Fuzzy(at(member)).bind(world)
+        rows = Listing.of(knowledge, asked, None).rows(Limits())
+        true = by_points.from_rows(rows, knowledge, asked, None, "lattice", Limits())
+        with monkeypatch.context() as patch:
+            ticking = Ticking(1.0)
+            patch.setattr(clock, "now", ticking)
+            for left in (0.0, 4.0, 6.0, 8.0, 12.0):  # looks at the clock before time is up
+                late = Limits(ticking.seconds + left)
+                found = by_points.from_rows(rows, knowledge, asked, None, "lattice", late)
+                for name in ("plausibility", "doubt", "whole"):
+                    low, high = getattr(found, name)
+                    assert low - 1e-12 <= getattr(true, name)[0] <= high + 1e-12, (seed, left, name)
+                assert left > 0 or found.width > 0
+
+
+def at(values: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
+    """A grade for each point of three bits."""
+    return lambda points: values[(points @ torch.tensor([4.0, 2.0, 1.0], dtype=torch.float64)).long()]
