@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,19 @@ import coverage
 import pytest
 
 SECONDS: dict[str, float] = defaultdict(float)
+FAILED: set[str] = set()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seconds-file", help="where to write how long each test takes")
+    parser.addoption("--order-file", help="tests, one a line: they are run in this order, and no others")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--order-file"):
+        place = {name: at for at, name in enumerate(Path(config.getoption("--order-file")).read_text().splitlines())}
+        items[:] = sorted((item for item in items if item.nodeid in place), key=lambda item: place[item.nodeid])
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -28,24 +38,46 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     SECONDS[report.nodeid] += report.duration
+    if report.failed or report.skipped:
+        FAILED.add(report.nodeid)
 
 
 def pytest_sessionfinish(session: Any) -> None:
-    Path(session.config.getoption("--seconds-file")).write_text(json.dumps(SECONDS))
+    if session.config.getoption("--seconds-file"):
+        passed = {test: seconds for test, seconds in SECONDS.items() if test not in FAILED}
+        Path(session.config.getoption("--seconds-file")).write_text(json.dumps(passed))
 
 
 class Covering:
-    """The tests that run through a line, the quickest first."""
+    """The tests that run through a line, the quickest first; only those that pass on the unbroken code."""
 
-    def __init__(self, data: Path, seconds: Path) -> None:
-        self.data = coverage.CoverageData(str(data))
-        self.data.read()
-        self.seconds: dict[str, float] = json.loads(seconds.read_text())
-        self.files = {name[name.rindex("src/nbr/") :]: name for name in self.data.measured_files()}
+    def __init__(self, pairs: Iterable[tuple[Path, Path]]) -> None:
+        """Each pair is what coverage wrote of some tests, and how long these took."""
+        self.seconds: dict[str, float] = {}
+        self.data: list[tuple[coverage.CoverageData, dict[str, str]]] = []
+        for data, seconds in pairs:
+            self.seconds |= json.loads(seconds.read_text())
+            if data.exists():
+                read = coverage.CoverageData(str(data))
+                read.read()
+                self.data.append((read, {name[name.rindex("src/nbr/") :]: name for name in read.measured_files()}))
 
     def tests(self, file: str, line: int) -> list[str]:
-        found = self.data.contexts_by_lineno(self.files[file]).get(line, []) if file in self.files else []
-        return sorted((test for test in found if test in self.seconds), key=lambda test: self.seconds[test])
+        """Those that run through a line; of one that runs when its file is imported, all that run through the file."""
+        by_line: set[str] = set()
+        by_file: set[str] = set()
+        imported = False
+        for data, files in self.data:
+            if file in files:
+                for number, contexts in data.contexts_by_lineno(files[file]).items():
+                    by_file.update(contexts)
+                    if number == line:
+                        by_line.update(contexts)
+                        imported = imported or "" in contexts
+        found = by_line & self.seconds.keys()
+        if imported:
+            found |= by_file & self.seconds.keys()
+        return sorted(found, key=lambda test: (self.seconds[test], test))
 
-    def taken(self, tests: list[str]) -> float:
+    def taken(self, tests: Iterable[str]) -> float:
         return sum(self.seconds[test] for test in tests)

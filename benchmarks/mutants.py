@@ -45,12 +45,16 @@ class Mutant:
     content: str
 
 
-def places(source: str) -> list[int]:
-    """The numbers of all places that can be broken."""
-    tree = ast.parse(source)
+def places(source: str) -> list[tuple[int, str]]:
+    """The numbers of all places that can be broken, each with what stands there and its line."""
+    tree, lines = ast.parse(source), source.splitlines()
     told = _told(tree)
     dice = random.Random(0)
-    return [n for n, node in enumerate(ast.walk(tree)) if id(node) not in told and _change(node, dice) is not None]
+    return [
+        (number, f"{_short(node)}    in  {lines[node.lineno - 1].strip()}")  # type: ignore[attr-defined]
+        for number, node in enumerate(ast.walk(tree))
+        if id(node) not in told and _change(node, dice) is not None
+    ]
 
 
 def mutant(source: str, file: str, place: int, dice: random.Random) -> Mutant:

@@ -1,28 +1,37 @@
 """Break the code on purpose and see whether the tests notice.
 
 python benchmarks/mutate.py named                           the mistakes of mutations.toml
-python benchmarks/mutate.py random --count 60 --seed 0      mistakes drawn at random in classifiers and training
+python benchmarks/mutate.py random --count 120 --seed 1     mistakes drawn at random from every room
 python benchmarks/mutate.py random --list                   only show what would be broken
 
-Everything happens in a copy. A mistake at random is shown to the tests that run through its line, the quickest first;
-which these are is found out once, and kept for the same code with --covered FOLDER. A mistake that the tests of its
-own room miss is shown to all tests with --all. A run that takes much longer than the unbroken code counts as noticed.
+Everything happens in a copy. A mistake at random is shown to the tests that run through its line, wherever they are,
+the quickest first, until one fails: of each mistake as many tests as take --seconds on the unbroken code. Which tests
+run through which line is found out once (that takes a while), and kept with the verdicts in a folder, so that a run
+that was ended goes on where it was. What is drawn depends on the broken line alone, not on the rest of the code.
+
+A run that takes much longer than the unbroken code counts as noticed. Mistakes that change nothing that anybody could
+see are listed by hand, with the reason, in mutations.toml; they are told apart, and count for nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import os
 import random
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -30,22 +39,18 @@ from covering import Covering
 from mutants import Mutant, mutant, places
 
 ROOT = Path(__file__).resolve().parents[1]
-NAMED = Path(__file__).with_name("mutations.toml")
-ROOMS = {  # whose tests look at a room, the quick ones first
-    "classify": ["tests/classify"],
-    "lipschitz": ["tests/lipschitz", "tests/classify"],
-    "training": ["tests/training", "tests/learning", "tests/classify"],
-    "learning": ["tests/learning", "tests/paper/test_table1.py"],
-}
+LIST = Path(__file__).with_name("mutations.toml")
 WANTED = 0.8  # share of the random ones
-MISSED = 1  # of the named ones
 SLOWER = 5  # times the unbroken tests: it hangs
+START = 60  # seconds that pytest may take before the first test
+MEMORY = 16 << 30  # bytes that broken code may ask for
+NOTICED, UNNOTICED, NOTHING = "noticed", "UNNOTICED", "changes nothing"
 
 
 @dataclass(frozen=True)
 class Verdict:
     name: str
-    noticed: bool
+    verdict: str
     words: str
 
 
@@ -54,89 +59,187 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        ignored = shutil.ignore_patterns(".*cache", ".git", ".venv", "__pycache__", ".hypothesis", "*.part")
-        shutil.copytree(ROOT, folder, ignore=ignored, dirs_exist_ok=True)
+        names = (".*cache", ".git", ".venv", "__pycache__", ".hypothesis", "*.part", "build", "node_modules")
+        shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*names), dirs_exist_ok=True)
 
-    def passes(self, *tests: str, limit: float | None = None) -> bool:
-        """Whether tests, or files or folders of them, pass in time."""
-        try:
-            done = self._python("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests, limit=limit)
-        except subprocess.TimeoutExpired:
-            return False
-        if done.returncode not in (0, 1, 2, 4):  # 2 and 4: the broken module could not even be loaded
-            raise SystemExit(f"pytest ended with {done.returncode}: {done.stdout.decode()[-500:]}")
-        return done.returncode == 0
-
-    def covering(self, tests: list[str], kept: Path | None) -> Covering:
-        """Which tests run through which line, from the folder where that is kept."""
-        place = kept or self.folder / "covered"
-        data, seconds = place / "coverage", place / "seconds.json"
-        if not seconds.exists():
-            place.mkdir(parents=True, exist_ok=True)
-            watch = ["-m", "coverage", "run", f"--data-file={data}", f"--source={self.folder / 'src' / 'nbr'}"]
-            done = self._python(*watch, "-m", "pytest", "-q", "-p", "covering", f"--seconds-file={seconds}", *tests)
-            if done.returncode:
-                raise SystemExit(f"the tests do not pass on the unbroken code: {done.stdout.decode()[-500:]}")
-        return Covering(data, seconds)
-
-    def _python(self, *words: str, limit: float | None = None) -> subprocess.CompletedProcess[bytes]:
-        path = os.pathsep.join([str(self.folder / "src"), str(Path(__file__).parent)])
-        environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, *words]
-        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, timeout=limit)
-
-    def broken(self, file: str, content: str, tests: list[str], limit: float) -> bool:
-        """Whether tests notice another content of a file."""
+    def noticed(self, file: str, content: str, tests: list[str], limit: float) -> str | None:
+        """What notices another content of a file: a test, or that it hangs; None if nothing does."""
         path = self.folder / file
         whole = path.read_text()
         path.write_text(content)
         try:
-            return not self.passes(*tests, limit=limit)
+            return self.failing(tests, limit)
         finally:
             path.write_text(whole)
 
+    def failing(self, tests: list[str], limit: float) -> str | None:
+        """The first of some tests, or files or folders of them, that fails."""
+        order = self.folder / "order"
+        order.write_text("\n".join(tests))
+        ordered = ["-p", "covering", f"--order-file={order}"] if any("::" in test for test in tests) else []
+        options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=no", *ordered]
+        files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+        code, said = self.python(["-m", "pytest", *options, *files], limit)
+        if code is None:
+            return f"it takes more than {limit:.0f} s"
+        if code == 0:
+            return None
+        failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        return (failed[0].split(" - ")[0] if failed else f"pytest ends with {code}") or None
 
-def named(run: Callable[..., bool], only: str | None) -> Iterator[Callable[[Copy], Verdict]]:
-    for each in tomllib.loads(NAMED.read_text())["mutations"]:
+    def python(self, words: list[str], limit: float | None = None) -> tuple[int | None, str]:
+        """How a run of Python ended, None where it took too long, and what it said; its children end with it."""
+        path = os.pathsep.join([str(self.folder / "src"), str(Path(__file__).parent)])
+        environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        with tempfile.TemporaryFile() as said:
+            run = subprocess.Popen(
+                [sys.executable, *words],
+                cwd=self.folder,
+                env=environment,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+            )
+            try:
+                code: int | None = run.wait(limit)
+            except subprocess.TimeoutExpired:
+                code = None
+            finally:
+                try:
+                    os.killpg(run.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                run.wait()
+            said.seek(0)
+            return code, said.read().decode(errors="replace")
+
+
+class Kept:
+    """What was found out before: which tests run through which line, and verdicts."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.tests = digest([ROOT / "tests"])
+        self.file = folder / "verdicts.jsonl"
+        lines = self.file.read_text().splitlines() if self.file.exists() else []
+        self.known = {each["key"]: each for each in map(json.loads, lines)}
+
+    def verdict(self, key: str) -> Verdict | None:
+        """A verdict on the same broken file; that nothing noticed it holds only for the same tests."""
+        each = self.known.get(key)
+        if each is None or (each["verdict"] != NOTICED and each["tests"] != self.tests):
+            return None
+        return Verdict(each["name"], each["verdict"], each["words"])
+
+    def keep(self, key: str, verdict: Verdict) -> None:
+        with self.file.open("a") as file:
+            file.write(json.dumps({"key": key, "tests": self.tests, **asdict(verdict)}) + "\n")
+
+    def covering(self, jobs: int) -> Covering:
+        """Which tests run through which line, from one run of each group of tests on the unbroken code."""
+        source = digest([ROOT / "src", *(ROOT / "tests").glob("*.py")])
+        groups = [folder for folder in sorted((ROOT / "tests").iterdir()) if any(folder.glob("test_*.py"))]
+        groups += sorted((ROOT / "tests").glob("test_*.py"))
+        wanted = [(str(group.relative_to(ROOT)), digest([group]) + source) for group in groups]
+        wanted += [("src", source), ("README.md CONTRIBUTING.md docs", source + digest([ROOT / "docs"]))]
+        places = [self.folder / hashlib.sha256(f"{name}{key}".encode()).hexdigest()[:16] for name, key in wanted]
+        todo = [(name, place) for (name, _), place in zip(wanted, places, strict=True) if not _seconds(place).exists()]
+        with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(jobs) as pool:
+            if todo:
+                copy = Copy(Path(scratch) / "unbroken")
+                list(pool.map(lambda each: _covered(copy, *each), todo))
+        return Covering((place, _seconds(place)) for place in places)
+
+
+def _seconds(place: Path) -> Path:
+    return place.with_suffix(".json")
+
+
+def _covered(copy: Copy, group: str, place: Path) -> None:
+    began = time.monotonic()
+    watch = ["-m", "coverage", "run", f"--data-file={place}", f"--source={copy.folder / 'src' / 'nbr'}"]
+    seconds = place.with_suffix(".part")
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "covering", f"--seconds-file={seconds}"]
+    place.unlink(missing_ok=True)
+    code, said = copy.python([*watch, *tests, *group.split()])
+    if not seconds.exists():
+        raise SystemExit(f"the tests of {group} do not run: {said[-500:]}")
+    seconds.rename(_seconds(place))
+    failed = "" if code == 0 else ", left out: " + " ".join(w for w in said.split() if "::" in w)[:300]
+    print(f"covered  {time.monotonic() - began:5.0f} s  {group}{failed}", flush=True)
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """A number for the content of all Python files and pages below some paths."""
+    found = hashlib.sha256()
+    for path in paths:
+        for file in sorted(path.rglob("*") if path.is_dir() else [path]):
+            if file.suffix in (".py", ".md", ".toml"):
+                found.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
+    return found.hexdigest()
+
+
+def draw(folders: list[str], count: int, seed: int) -> list[Mutant]:
+    """So many places of all that can be broken, each in one way.
+
+    Every place draws its own number, from the seed, its file and the mistake itself; the smallest are taken. What
+    changes elsewhere changes nothing here.
+    """
+    found: list[tuple[str, Mutant]] = []
+    source = ROOT / "src" / "nbr"
+    for path in sorted(source.rglob("*.py")):
+        file, room = str(path.relative_to(ROOT)), path.relative_to(source).parts[0].removesuffix(".py")
+        if path.name == "__main__.py" or (folders and room not in folders):
+            continue
+        text, seen = path.read_text(), Counter[str]()
+        for place, words in places(text):
+            seen[words] += 1
+            number = hashlib.sha256(f"{seed}\0{file}\0{words}\0{seen[words]}".encode()).hexdigest()
+            found.append((number, (text, file, place)))  # type: ignore[arg-type]
+    found.sort(key=lambda each: each[0])
+    return [mutant(*each, random.Random(number)) for number, each in found[:count]]  # type: ignore[misc]
+
+
+def named(only: str | None, everything: bool) -> Iterator[Callable[[Copy], Verdict]]:
+    for each in tomllib.loads(LIST.read_text())["mutations"]:
         if only is None or only in each["name"]:
-            yield lambda copy, each=each: _named(copy, each, run)
+            yield lambda copy, each=each: _named(copy, each, everything)
 
 
-def _named(copy: Copy, each: dict, run: Callable[..., bool]) -> Verdict:
+def _named(copy: Copy, each: dict, everything: bool) -> Verdict:
     path = ROOT / each["file"]
     whole = path.read_text() if path.exists() else ""
     if whole.count(each["old"]) != 1:
         words = f"STALE: {each['file']} has its text {whole.count(each['old'])} times; bring mutations.toml up to date"
-        return Verdict(each["name"], False, words)
-    noticed = run(copy, each["file"], whole.replace(each["old"], each["new"]), each["tests"])
-    return Verdict(each["name"], noticed, each["file"])
+        return Verdict(each["name"], UNNOTICED, words)
+    by = None
+    for tests in [*each["tests"], *(["tests"] if everything else [])]:
+        by = by or copy.noticed(each["file"], whole.replace(each["old"], each["new"]), [tests], 1200)
+    return Verdict(each["name"], UNNOTICED if by is None else NOTICED, by or each["file"])
 
 
-def drawn(run: Judge, found: list[Mutant], covering: Covering) -> Iterator[Callable[[Copy], Verdict]]:
+def drawn(found: list[Mutant], covering: Covering, kept: Kept, seconds: float) -> Iterator[Callable[[Copy], Verdict]]:
+    nothing = {(each["file"], each["change"]): each["why"] for each in tomllib.loads(LIST.read_text())["nothing"]}
     for each in found:
 
         def look(copy: Copy, each: Mutant = each) -> Verdict:
-            name, tests = f"{each.file}:{each.line}", covering.tests(each.file, each.line)
-            if tests:
-                limit = 60 + SLOWER * covering.taken(tests)
-                noticed = copy.broken(each.file, each.content, tests, limit) or run.last(copy, each.file, each.content)
-                return Verdict(name, noticed, f"{each.words} ({len(tests)} tests)")
-            room = Path(each.file).relative_to("src/nbr").parts[0]
-            return Verdict(name, run(copy, each.file, each.content, ROOMS.get(room, [f"tests/{room}"])), each.words)
+            name, key = f"{each.file}:{each.line}", hashlib.sha256(each.content.encode()).hexdigest()
+            if (each.file, each.words) in nothing:
+                return Verdict(name, NOTHING, f"{each.words}    ({nothing[each.file, each.words]})")
+            known = kept.verdict(key)
+            if known is not None:
+                return known
+            tests = covering.tests(each.file, each.line)
+            shown = [test for at, test in enumerate(tests) if not at or covering.taken(tests[: at + 1]) <= seconds]
+            by = copy.noticed(each.file, each.content, shown, START + SLOWER * covering.taken(shown)) if shown else None
+            words = f"{each.words}    ({len(shown)} of {len(tests)} tests{'' if by is None else f': {by}'})"
+            verdict = Verdict(name, UNNOTICED if by is None else NOTICED, words)
+            kept.keep(key, verdict)
+            return verdict
 
         yield look
-
-
-def draw(folders: list[str], count: int, seed: int) -> list[Mutant]:
-    """So many places of all that can be broken, each in one way."""
-    dice = random.Random(seed)
-    files = [
-        path for name in folders for path in sorted((ROOT / "src" / "nbr" / name).rglob("*.py")) if path.name[0] != "_"
-    ]
-    sources = {str(path.relative_to(ROOT)): path.read_text() for path in files}
-    everything = [(file, place) for file, source in sources.items() for place in places(source)]
-    chosen = dice.sample(everything, min(count, len(everything)))
-    return [mutant(sources[file], file, place, dice) for file, place in chosen]
 
 
 def judge(looks: list[Callable[[Copy], Verdict]], jobs: int) -> list[Verdict]:
@@ -153,69 +256,60 @@ def judge(looks: list[Callable[[Copy], Verdict]], jobs: int) -> list[Verdict]:
                 verdict = look(copy)
             finally:
                 copies.put(copy)
-            mark = "noticed " if verdict.noticed else "SURVIVED"
-            print(f"{mark} {time.monotonic() - began:5.0f} s  {verdict.name:<44} {verdict.words}", flush=True)
+            took = f"{time.monotonic() - began:5.0f} s"
+            print(f"{verdict.verdict:<15} {took}  {verdict.name:<44} {verdict.words}", flush=True)
             return verdict
 
         return list(pool.map(one, looks))
 
 
-class Judge:
-    """Runs tests on broken code, having seen that they pass on the unbroken one."""
-
-    def __init__(self, everything: bool) -> None:
-        self.everything = everything
-        self.taken: dict[str, float] = {}
-
-    def __call__(self, copy: Copy, file: str, content: str, tests: list[str]) -> bool:
-        """Whether any of the tests notices, one after the other; at last, if wanted, all there are."""
-        there = [test for test in (*tests, *(["."] if self.everything else [])) if (copy.folder / test).exists()]
-        if not there:
-            raise SystemExit(f"there are no tests for {file}: {' '.join(tests)}")
-        return any(copy.broken(file, content, [test], self.limit(copy, test)) for test in there)
-
-    def last(self, copy: Copy, file: str, content: str) -> bool:
-        """Whether all tests together notice, if they are to be asked."""
-        return self.everything and self(copy, file, content, [])
-
-    def limit(self, copy: Copy, test: str) -> float:
-        if test not in self.taken:
-            began = time.monotonic()
-            if not copy.passes(test):
-                raise SystemExit(f"the tests do not pass on the unbroken code: {test}")
-            self.taken[test] = time.monotonic() - began
-        return 60 + SLOWER * self.taken[test]
+def summary(verdicts: list[Verdict], seed: int) -> int:
+    """How many of each kind, those that nothing noticed again, and whether that is good enough."""
+    count = Counter(each.verdict for each in verdicts)
+    for kind in (UNNOTICED, NOTHING):
+        if count[kind]:
+            print(f"\n{kind.lower()}:")
+            print("\n".join(f"  {each.name}  {each.words}" for each in verdicts if each.verdict == kind))
+    told = count[NOTICED] + count[UNNOTICED]
+    share = count[NOTICED] / max(1, told)
+    print(
+        f"\n{len(verdicts)} random mistakes, seed {seed}: {count[NOTICED]} noticed, {count[UNNOTICED]} unnoticed, ",
+        end="",
+    )
+    print(f"{count[NOTHING]} change nothing; {share:.0%} of the {told} that change something are noticed")
+    return int(share < WANTED)
 
 
 def main(chosen: argparse.Namespace) -> int:
-    run = Judge(chosen.all)
     if chosen.which == "named":
-        verdicts = judge(list(named(run, chosen.only)), chosen.jobs)
-        missed = sum(not each.noticed for each in verdicts)
+        verdicts = judge(list(named(chosen.only, chosen.all)), chosen.jobs)
+        missed = sum(each.verdict != NOTICED for each in verdicts)
         print(f"\n{len(verdicts) - missed} of {len(verdicts)} named mistakes are noticed")
-        return int(missed > MISSED)
+        return int(missed > 0)
     found = draw(chosen.folders, chosen.count, chosen.seed)
     if chosen.list:
         print("\n".join(f"{each.file}:{each.line}  {each.words}" for each in found))
         return 0
-    with tempfile.TemporaryDirectory() as scratch:
-        tests = sorted({test for room in chosen.folders for test in ROOMS.get(room, [f"tests/{room}"])})
-        covering = Copy(Path(scratch) / "unbroken").covering(tests, chosen.covered)
-        verdicts = judge(list(drawn(run, found, covering)), chosen.jobs)
-    share = sum(each.noticed for each in verdicts) / len(verdicts)
-    print(f"\n{share:.0%} of {len(verdicts)} random mistakes (seed {chosen.seed}) are noticed")
-    return int(share < WANTED)
+    kept = Kept(chosen.kept)
+    verdicts = judge(list(drawn(found, kept.covering(chosen.jobs), kept, chosen.seconds)), chosen.jobs)
+    return summary(verdicts, chosen.seed)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("which", choices=["named", "random"])
     parser.add_argument("--only", help="named: those with this word in their name")
-    parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--folders", nargs="+", default=["classify", "lipschitz", "training", "learning"])
+    parser.add_argument("--all", action="store_true", help="named: show survivors to all tests")
+    parser.add_argument("--count", type=int, default=120)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folders", nargs="+", default=[], help="random: only these rooms")
+    parser.add_argument("--seconds", type=float, default=60.0, help="random: of tests, for each mistake")
     parser.add_argument("--list", action="store_true", help="random: only show them")
-    parser.add_argument("--covered", type=lambda path: Path(path).resolve(), help="a folder for what tests run through")
-    parser.add_argument("--all", action="store_true", help="show survivors to all tests")
+    parser.add_argument(
+        "--kept",
+        type=lambda path: Path(path).resolve(),
+        default=ROOT / "build" / "mutate",
+        help="a folder for verdicts, and for what tests run through",
+    )
     parser.add_argument("--jobs", type=int, default=1)
     sys.exit(main(parser.parse_args()))

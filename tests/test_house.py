@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "nbr"
 STOREYS = [
-    ["errors"],
+    ["errors", "clock"],
     ["registry", "dates", "plots", "parallel", "progress", "remembered"],
     ["storage"],
     ["world"],
@@ -125,6 +125,12 @@ def test_contributing_shows_the_graph(graph: dict[str, set[str]]) -> None:
     wanted = drawing(graph)
     shown = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert wanted in shown, f"the house has changed; in CONTRIBUTING.md it is now:\n{wanted}"
+
+
+def test_budgets_read_one_clock() -> None:
+    """What has a deadline asks `clock`, which tests can set."""
+    timed = [name for name in modules() if room(name) in {"inference", "sources", "asking", "density"}]
+    assert [name for name in timed if "\nimport time\n" in modules()[name].read_text()] == []
 
 
 def test_no_file_is_long() -> None:

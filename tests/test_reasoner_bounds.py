@@ -161,6 +161,17 @@ def test_contradiction_in_a_world_too_large_to_list() -> None:
         reasoner.ask("x1", given="~x0", budget=1.0)
 
 
+@pytest.mark.parametrize("engine", ["lattice", "counting"])
+def test_a_contradiction_blames_no_rule_without_need(engine: str) -> None:
+    """Of the rules that must hold, with and without a list of points: those that the condition contradicts, no other."""
+    said = ["x0 | x1", "x0 -> x2", "x2 -> ~x3", "x1 | x3 | x4", "x4 -> x5"]
+    rules = [*(nbr.Clause(words, 1.0) for words in said), nbr.Clause("x5 -> x6", 0.5)]
+    with pytest.raises(nbr.NbrError) as error:
+        nbr.Reasoner(nbr.World.bits(7), rules).ask("x6", given="x0 & x3", engine=engine, budget=20.0)
+    named = "rule 2 (x0 -> x2) and rule 3 (x2 -> ~x3)"
+    assert str(error.value) == f"the condition contradicts {named}, which must hold (belief 1)"
+
+
 def test_fuzzy_question_about_a_decoded_real() -> None:
     world, latent = nbr.World(a=nbr.Real(0, 1), b=nbr.Real(0, 1)), nbr.World(u=nbr.Real(0, 1))
     reasoner = nbr.Reasoner(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -273,6 +274,27 @@ def test_fewer_rows_leave_a_larger_error(tmp_path: Path) -> None:
     assert nbr.Reasoner(*_body(), views=views).probability("x2", "x0").open_error is None
     with pytest.raises(nbr.NbrError, match="view_rows"):
         nbr.Reasoner(*_body(), views=views, view_rows=[3])
+
+
+def test_either_end_is_widened_by_its_own_error() -> None:
+    found = nbr.Reasoner(*_body(), views=[["x0", "x1"], ["x1", "x2"]], view_rows=[100, 100]).probability("x2", "x0")
+    told = replace(found, open=(0.25, 0.5), open_error=(0.125, 0.0625))
+    assert told.widened == (0.125, 0.5625)
+    assert replace(told, open_error=(0.5, 0.75)).widened == (0.0, 1.0)
+    assert replace(told, open_error=None).widened == (0.25, 0.5)
+
+
+def test_models_together_keep_how_many_rows_showed_what() -> None:
+    one = nbr.Reasoner(*_body(), views=[["x0", "x1"], ["x1", "x2"]], view_rows=[100, 200])
+    other = nbr.Reasoner(
+        nbr.World(y=nbr.Bit(), z=nbr.Bit()), [nbr.Clause("y -> z", 0.6)], views=[["y", "z"]], view_rows=[30]
+    )
+    both = one & other
+    assert dict(zip(both.views or (), both.view_rows or (), strict=True)) == {
+        ("x0", "x1"): 100,
+        ("x1", "x2"): 200,
+        ("y", "z"): 30,
+    }
 
 
 def _body() -> tuple[nbr.World, list[nbr.Rule]]:

@@ -204,3 +204,18 @@ def test_pair_marginals_of_samples_agree_with_the_model() -> None:
     assert float(((found - expected).abs() / error).max()) < 5
     shifted = expected + 6 * error
     assert float(((found - shifted).abs() / error).max()) > 5, "the test must be able to fail"
+
+
+def test_chunks_of_rows_are_filled_by_draws_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are alike, in a world too large to list: chunks that share a seed would share their errors."""
+    monkeypatch.setattr(likelihood, "ROWS", 3)
+    world = nbr.World.bits(40)
+    knowledge = Knowledge(world, [nbr.Clause(f"x{i} -> x{i + 1}", 0.7) for i in range(39)])
+    codes = torch.full((9, 40), math.nan, dtype=torch.float64)
+    codes[:, 0] = 1
+    found = likelihood.score(knowledge, priors.uniform(world), Table(world, codes), seed=3, jobs=1)
+    assert not found.exact
+    chunks = found.log_prob.view(3, 3)
+    assert len(torch.unique(chunks, dim=0)) == 3
+    again = likelihood.score(knowledge, priors.uniform(world), Table(world, codes), seed=3, jobs=1)
+    assert torch.equal(found.log_prob, again.log_prob)

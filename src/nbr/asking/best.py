@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -35,6 +35,7 @@ from nbr.world import World
 LISTED = 0.5  # seconds of listing that are not worth a solver
 PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
 ROUNDING = 1e-9
+TOLD = 0.5  # seconds, at the least, for finding out why there is no point
 AT_ONCE = 4096  # points
 BROKEN = 0.5  # a fuzzy rule counts as broken below this grade
 
@@ -77,7 +78,8 @@ def most_plausible(knowledge: Knowledge, given: Proposition | None, settings: Se
                 raise NbrError(SOLVER.replace("drawing worlds", "the most plausible point of so large a world"))
         degree = 0.0 if point is None else float(_degrees(knowledge, condition, point[None]))
         if point is None or degree == 0:
-            asking.ask(knowledge, Constant(True), given, settings)  # says what contradicts what
+            left = replace(settings, budget=max(limits.left, TOLD))
+            asking.ask(knowledge, Constant(True), given, left)  # says what contradicts what
             raise NbrError("no point with a plausibility above 0 was found in the time given")
         grades = knowledge.grades_of_observed(point[None])
         return Best(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.asking.outcome import Contradiction, Outcome
 from nbr.inference import Limits, Problem, solve
 from nbr.inference.reduce import distinct, front
@@ -32,16 +32,16 @@ def answer(
     limits: Limits,
 ) -> Outcome:
     """List or probe the points, ever finer along reals that rules read smoothly, while that helps and time allows."""
-    pieces, began = grid or COARSE, time.monotonic()
+    pieces, began = grid or COARSE, clock.now()
     found = _attempt(knowledge, proposition, condition, engine, pieces, limits)
     while grid is None and found.finer and found.width > limits.tolerance and pieces < FINEST:
-        spent, began = time.monotonic() - began, time.monotonic()
+        spent, began = clock.now() - began, clock.now()
         if limits.left < 10 * spent:
             break
-        pieces, before = 4 * pieces, found.width
+        pieces, before = 4 * pieces, found
         found = _attempt(knowledge, proposition, condition, engine, pieces, limits)
-        if found.width > 0.9 * before:
-            break
+        if found.width > 0.9 * before.width:  # also where there was no time to go through the finer grid
+            return min(found, before, key=lambda each: each.width)
     return found
 
 
@@ -185,9 +185,11 @@ def _pairs(grades: Tensor, member: Tensor, top: Tensor, deadline: float) -> tupl
     inside = distinct(_capped(grades, member)[member > 0])
     inside = inside[inside.sum(dim=1).argsort(descending=True)]
     found = inside[:0]
-    for chunk in inside.split(max(1, PAIRS // max(1, top.numel()))):
-        if time.monotonic() > deadline:
+    at_once = max(1, PAIRS // max(1, top.numel()))
+    for start in range(0, len(inside), at_once):
+        if clock.now() > deadline:
             return found, False
+        chunk = inside[start : start + at_once]
         scale = chunk[:, -1, None, None]
         paired = torch.minimum(chunk[:, None, :-1], scale * top)
         caps = chunk[:, None, -1:].expand(-1, len(top), -1)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
+from nbr import clock
 from nbr.asking.outcome import Contradiction, Outcome, of_formula
 from nbr.errors import install
 from nbr.inference import Limits, counting, drawn
@@ -14,6 +14,7 @@ from nbr.sources import Source, Statements
 
 COUNTER = f"counting needs pyganak: {install('solve')}"
 SOLVER = f"drawing worlds needs python-sat: {install('solve')}"
+BLAMED = 1.0  # seconds, at the least, for finding out which rules are to blame for a contradiction
 COUNTED = 0.5  # of the time, at most, for counting before worlds are drawn
 
 
@@ -32,7 +33,7 @@ def from_formulas(source: Source, limits: Limits, whole: float | None = None) ->
     """The same for any source that offers formulas."""
     estimate = counting.solve(source.levels, source.formula, limits, whole)
     if float(estimate.high[2]) == 0:
-        _blame(source)
+        _blame(source, max(limits.deadline, clock.now() + BLAMED))
     if float(estimate.low[2]) == 0 and float(estimate.high[2]) == 1:
         return None
     return of_formula(estimate)
@@ -50,11 +51,10 @@ def from_draws(
     return of_formula(estimate, sure)
 
 
-def _blame(source: Source) -> None:
+def _blame(source: Source, deadline: float) -> None:
     """Raise an error that knows rules of belief 1 that leave no point, none of them without need."""
     formula = source.formula(source.levels[0])
     certain = [rule for rule, belief in enumerate(formula.beliefs.tolist()) if belief == 1]
-    deadline = time.monotonic() + 10.0
 
     def contradictory(rules: list[int]) -> bool:
         beliefs = formula.beliefs.clone().zero_()

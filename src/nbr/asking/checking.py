@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from nbr import clock
 from nbr.asking import reasons
 from nbr.asking.components import is_crisp
+from nbr.clock import OutOfTime
 from nbr.errors import install
 from nbr.inference import Limits, sat
 from nbr.language import Expression
@@ -57,18 +60,19 @@ def check(knowledge: Knowledge, limits: Limits) -> Check:
     base = _Base(knowledge)
     findings, notes = [*base.unread(), *base.extremes()], []
     if len(base.positions) < len(knowledge.rules):
-        others = [position for position in range(len(knowledge.rules)) if position not in base.positions]
+        others = sorted({*range(len(knowledge.rules))}.difference(base.positions))
         notes.append(
             f"{base.named(others)} {_is(others, 'is no statement and was', 'are no statements and were')} not looked at"
         )
     if not sat.available():
         return Check(tuple(findings), False, (*notes, SOLVER))
-    try:
-        findings += base.quarrels(limits.share(CONFLICTS))
-        findings += base.premises(limits.share(PREMISES))
-        findings += base.alone(limits)
-    except sat.OutOfTime:
-        base.complete = False
+    with clock.until(limits.deadline):
+        try:
+            findings += base.quarrels(limits.share(CONFLICTS))
+            findings += base.premises(limits.share(PREMISES))
+            findings += base.alone(limits)
+        except OutOfTime:
+            base.complete = False
     return Check(tuple(findings), base.complete, tuple(notes))
 
 
@@ -80,10 +84,14 @@ class _Base:
         said = [rule.at_least(1.0) if is_crisp(rule) else None for rule in knowledge.rules]
         self.positions = [position for position, statement in enumerate(said) if statement is not None]
         self.statements = [statement for statement in said if statement is not None]
-        self.part = Knowledge(knowledge.latent, [knowledge.rules[position] for position in self.positions])
-        self.beliefs = [rule.degree for rule in self.part.rules]
+        self.beliefs = [knowledge.rules[position].degree for position in self.positions]
         self.dull: set[int] = set()  # always true or never
         self.conflicts: reasons.Sets = []
+
+    @cached_property
+    def part(self) -> Knowledge:
+        """The statements alone, as a model."""
+        return Knowledge(self.knowledge.latent, [self.knowledge.rules[position] for position in self.positions])
 
     def named(self, positions: Iterable[int]) -> str:
         """Rules by number, and one or two of them also in words."""
@@ -154,14 +162,17 @@ class _Base:
             elif found:
                 # Rules that must hold make it idle; else the fewest, and the firmest, say it best.
                 best = min(found, key=lambda each: (not self._certain(each), len(each), -self._chance(each)))
-                yield from self._follows(rule, best, same)
+                yield from self._follows(rule, best, same, limits)
 
-    def _follows(self, rule: int, others: frozenset[int], same: set[frozenset[int]]) -> Iterator[Finding]:
+    def _follows(
+        self, rule: int, others: frozenset[int], same: set[frozenset[int]], limits: Limits
+    ) -> Iterator[Finding]:
         pair = others | {rule}
         if len(others) == 1 and pair in same:
             return
         (other, *more) = sorted(others)
-        if not more and self._explored(self.statements[other], (), "no", set(range(len(self.statements))) - {rule}):
+        without = set(range(len(self.statements))) - {rule}
+        if not more and self._explored(self.statements[other], (), "no", without, limits):
             same.add(pair)
             together = 1 - math.prod(1 - self.beliefs[each] for each in pair)
             told = f"say the same: together they are believed to {together:.4g}"
@@ -193,16 +204,19 @@ class _Base:
         conditions: Sequence[Expression],
         union: str,
         without: set[int],
-        limits: Limits | None = None,
+        limits: Limits,
     ) -> reasons.Sets:
-        """Minimal sets of rules that allow no point of a union, the most probable first."""
+        """Minimal sets of rules that allow no point of a union, the most probable first; none where time is up."""
+        if limits.left <= 0:
+            self.complete = False
+            return []
         formula = Statements(self.part, question, conditions).formula(1.0)
         usable = np.array([rule not in without for rule in range(len(self.statements))], dtype=bool)
         deciding = sat.Deciding(formula)
         try:
-            found, all_found = reasons.explored(deciding, union, usable, limits.deadline if limits else math.inf)
+            found, all_found = reasons.explored(deciding, union, usable, limits.deadline)
             # Of rules that contradict each other everything follows.
-            found = found if union == "all" else [each for each in found if deciding.consistent(each)]
+            found = found if union == "all" else [e for e in found if deciding.consistent(e, limits.deadline)]
         finally:
             deciding.close()
         self.complete = self.complete and all_found

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nbr import clock
 from nbr.language import Expression
 from nbr.language.expressions import Constant, conjunction, conjuncts
 from nbr.rules import Clause, Rule
@@ -43,6 +44,7 @@ def is_crisp(part: Set) -> bool:
 
 def components(knowledge: Knowledge, proposition: Set, condition: Set | None) -> list[Component]:
     """The parts of a question, the one that it is about first."""
+    clock.check()
     whole = Component(knowledge, tuple(range(len(knowledge.rules))), proposition, condition, True)
     if knowledge.codec is not None:
         return [whole]
@@ -51,6 +53,7 @@ def components(knowledge: Knowledge, proposition: Set, condition: Set | None) ->
     fuzzy: list[str] = []
     fuzzy_condition = [condition] if isinstance(condition, Rule) else []
     for part in (proposition, *fuzzy_condition, *conditions, *knowledge.rules):
+        clock.check()
         names = names_of(part)
         groups.join(names)
         if not is_crisp(part):

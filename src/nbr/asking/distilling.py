@@ -7,7 +7,6 @@ place; elsewhere it stays as it was, or is dropped. What was lost is measured by
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -15,6 +14,7 @@ from typing import Generic, TypeVar
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.asking.many import ask_many
 from nbr.asking.question import Settings
 from nbr.errors import NbrError
@@ -103,7 +103,7 @@ def restated(
     for rule in knowledge.rules:
         if isinstance(rule, Clause):
             yield ""
-        elif time.monotonic() >= deadline:
+        elif clock.now() >= deadline:
             yield "not restated in time"
         else:
             yield _one(knowledge, rule, drawn)
@@ -165,15 +165,15 @@ def _clauses(rule: Rule, words: Restated) -> list[Rule]:
 
 def _lost(before: Knowledge, after: Knowledge, prior: Prior, budget: float, seed: int) -> Lost:
     """Both models asked about variables while some others are known, from none to all, as drawn from the prior."""
-    end = time.monotonic() + budget
+    end = clock.now() + budget
     changes: list[tuple[float, str]] = []
     asked = list(_questions(before.world, prior, seed))
     at_once = 1  # conditions: more where they are answered quickly, as they share the work
-    while asked and len(changes) < ASKED and (left := end - time.monotonic()) > 0:
+    while asked and len(changes) < ASKED and (left := end - clock.now()) > 0:
         some, asked = asked[:at_once], asked[at_once:]
         settings = Settings(budget=max(0.05, left / (4 * sum(len(questions) for _, questions in some))))
         changes += _changes(before, after, some, settings)
-        at_once = 2 * at_once if end - time.monotonic() > 0.9 * left else 1
+        at_once = 2 * at_once if end - clock.now() > 0.9 * left else 1
     if not changes:
         return Lost(0, 0.0, 0.0, "")
     largest, at = max(changes, key=lambda change: change[0])

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import torch
 
+from nbr import clock
 from nbr.asking import reasons
 from nbr.asking.answer import Answer, Bounds
 from nbr.asking.components import components, is_crisp
 from nbr.asking.explanation import Effect, Explanation, Observation, Point
 from nbr.asking.points import best_points
-from nbr.asking.question import Proposition, Settings, as_set, ask
+from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask
 from nbr.asking.ways import Memo
+from nbr.clock import OutOfTime
 from nbr.errors import NbrError
 from nbr.inference import Limits, sat
 from nbr.inference.point import keep
@@ -38,12 +41,16 @@ def explain(knowledge: Knowledge, question: Proposition, given: Proposition | No
     condition = None if given is None else as_set(given, knowledge.world, "condition")
     memo: Memo = {}
     answer = ask(knowledge, question, given, _within(settings, limits.share(SHARES["answer"])), memo)
-    with torch.no_grad():
-        found = minimal_sets(knowledge, proposition, condition, limits.share(SHARES["reasons"]))
+    found, witness, counter, observations = reasons.Reasons([], [], False, False), None, None, []
+    share = limits.share(SHARES["reasons"])
+    with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
+        found = minimal_sets(knowledge, proposition, condition, share)
     effects = _effects(knowledge, question, given, settings, answer, found, limits.share(SHARES["effects"]), memo)
-    with torch.no_grad():
-        witness, counter = best_points(knowledge, proposition, condition, limits.share(SHARES["points"]))
-    observations = _next(knowledge, question, proposition, condition, settings, limits, memo)
+    share = limits.share(SHARES["points"])
+    with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
+        witness, counter = best_points(knowledge, proposition, condition, share)
+    with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
+        observations = _next(knowledge, question, proposition, condition, settings, limits, memo)
     belief = [rule.degree for rule in knowledge.rules]
 
     def ranked(sets: reasons.Sets) -> list[list[int]]:
@@ -91,12 +98,12 @@ def _effects(
     without = {}
     for done, position in enumerate(asked):
         rule, left = knowledge.rules[position], limits.share(1 / (len(asked) - done))
+        without[position] = _bounded(answer, rule.degree)
         if limits.left > 0:
-            others = [other for other in knowledge.rules if other is not rule]
-            smaller = Knowledge(knowledge.world, others, knowledge.codec)
-            without[position] = ask(smaller, question, given, _within(settings, left), memo)
-        else:
-            without[position] = _bounded(answer, rule.degree)
+            with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
+                others = [other for other in knowledge.rules if other is not rule]
+                smaller = Knowledge(knowledge.world, others, knowledge.codec)
+                without[position] = ask(smaller, question, given, _within(settings, left), memo)
     return [
         Effect(position + 1, str(rule), rule.degree, without.get(position, answer))
         for position, rule in enumerate(knowledge.rules)

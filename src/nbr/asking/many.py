@@ -7,13 +7,13 @@ found out about parts that they share.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.asking.answer import Answer, Bounds
 from nbr.asking.question import Settings, as_set, ask, tidy
 from nbr.asking.ways import Memo
@@ -49,7 +49,7 @@ def ask_many(
         by_condition.setdefault(given, []).append(position)
     table = None if listed is None else _Table(knowledge, listed)
     memo = {} if memo is None else memo
-    told = time.monotonic()
+    told = clock.now()
     for given, positions in by_condition.items():
         if table is not None:
             some = [questions[position][0] for position in positions]
@@ -60,8 +60,8 @@ def ask_many(
                     found[position] = ask(knowledge, questions[position][0], given, settings, memo)
                 except NbrError as error:
                     raise NbrError(f"question {first + position}: {error}") from None
-        if time.monotonic() - told > 0.2:
-            told = time.monotonic()
+        if clock.now() - told > 0.2:
+            told = clock.now()
             watch(len(found), len(questions))
     watch(len(found), len(questions))
     return [found[position] for position in range(len(questions))]

@@ -41,6 +41,9 @@ class Outcome:
         return self.kind == "proved" and self.width == 0
 
 
+UNKNOWN = Outcome((0.0, 1.0), (0.0, 1.0), (0.0, 1.0), "proved", "none", why="there was no time to look at it at all")
+
+
 def of_formula(estimate: Estimate, sure: Estimate | None = None, notes: tuple[str, ...] = ()) -> Outcome:
     """From the expectations of points for the question, against it, and all."""
     return Outcome(

@@ -13,6 +13,7 @@ from collections import Counter
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.asking.components import names_of
 from nbr.language import Expression
 from nbr.language.expressions import conjunction, conjuncts
@@ -38,6 +39,7 @@ def without_private(knowledge: Knowledge, proposition: Set, condition: Set | Non
             asked |= part.names()
     found, taken = list(knowledge.rules), set[str]()
     for position, rule in enumerate(knowledge.rules):
+        clock.check()
         hidden = _hidden(rule, readers, asked)
         rows = _values(knowledge.world, hidden, parts) if hidden else None
         if rows is not None and len(rows):

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.asking import by_points
 from nbr.asking.answer import Answer, Bounds
 from nbr.asking.components import Component, components
-from nbr.asking.outcome import Contradiction, Outcome
+from nbr.asking.outcome import UNKNOWN, Contradiction, Outcome
 from nbr.asking.private import without_private
 from nbr.asking.ways import WITHOUT_POINTS, Memo, answered
 from nbr.asking.ways import key as key_of
+from nbr.clock import OutOfTime
 from nbr.errors import NbrError
 from nbr.inference import ENGINES, Limits
 from nbr.inference.problem import Interval
@@ -27,6 +29,7 @@ from nbr.sources.source import Set
 from nbr.world import World
 
 ROUNDING = 1e-12
+GRACE = 0.2  # seconds beyond its time that a part may take before it is given up: what is small is always done
 ASKED = 0.7  # of the time, for the part that a question is about, if there are others
 
 Proposition = str | Expression | Rule | Callable[[Tensor], Tensor]
@@ -75,8 +78,8 @@ def ask(
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     proposition = as_set(question, knowledge.world, "question")
     condition = None if given is None else as_set(given, knowledge.world, "condition")
-    with torch.no_grad():
-        asked, *others = components(*without_private(knowledge, proposition, condition))
+    with torch.no_grad(), clock.until(limits.deadline + GRACE):
+        asked, *others = _parted(knowledge, proposition, condition)
         found = _checked(asked, knowledge, condition, settings, limits.share(ASKED) if others else limits, memo)
         rest = [
             _checked(part, knowledge, condition, settings, limits.share(1 / (len(others) - done)), memo)
@@ -99,6 +102,14 @@ def ask(
     )
 
 
+def _parted(knowledge: Knowledge, proposition: Set, condition: Set | None) -> list[Component]:
+    """The parts of a question; where there is no time to tell them apart, all is one."""
+    try:
+        return components(*without_private(knowledge, proposition, condition))
+    except OutOfTime:
+        return [Component(knowledge, tuple(range(len(knowledge.rules))), proposition, condition, True)]
+
+
 def _how(part: Component, found: Outcome) -> str:
     """Which way a part was answered, for those who want to know."""
     about = "the question" if part.asked else "what has nothing to do with the question"
@@ -111,15 +122,19 @@ def _checked(
     part: Component, whole: Knowledge, condition: Set | None, settings: Settings, limits: Limits, memo: Memo | None
 ) -> Outcome:
     """Answer a part, unless that was done; a contradiction is told with the numbers of rules in the whole model."""
-    key = None if memo is None else key_of(part)
-    known = None if memo is None else memo.get(key)
-    if known is not None:
-        return known
     try:
-        found = answered(part, settings.engine, settings.grid, limits, memo)
+        with clock.until(limits.deadline + GRACE):
+            clock.check()
+            key = None if memo is None else key_of(part)
+            known = None if memo is None else memo.get(key)
+            if known is not None:
+                return known
+            found = answered(part, settings.engine, settings.grid, limits, memo)
         if memo is not None and key is not None and found.exact:
             memo[key] = found
         return found
+    except OutOfTime:
+        return UNKNOWN
     except Contradiction as error:
         positions = [part.rules[rule] for rule in error.rules if rule < len(part.rules)]
         named = " and ".join(f"rule {position + 1} ({whole.rules[position]})" for position in positions)

@@ -7,7 +7,6 @@ alike, of a number the pieces between the numbers that statements name.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from nbr import clock
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.question import Proposition, Settings
@@ -121,19 +121,19 @@ def bare(world: World, question: object) -> str | None:
 
 def rank(knowledge: Knowledge, variable: str, given: Proposition | None, settings: Settings) -> Ranking:
     """Ask about every value of a variable; the budget is for all of them together."""
-    world = knowledge.world
+    deadline, world = clock.now() + settings.budget, knowledge.world
     if not isinstance(variable, str):
         raise NbrError(f"a ranking is of a variable by its name, not of {type(variable).__name__}")
     world.column(variable)
     condition = None if given is None else asking.as_set(given, world, "condition")
     kind = world.variables[variable]
     classes = (_pieces if isinstance(kind, Real) else _labels)(knowledge, variable, condition)
-    deadline = time.monotonic() + settings.budget
     found: list[Value] = []
     memo: Memo = {}
     for number, (statement, values) in enumerate(classes):
-        left = max(LEAST, (deadline - time.monotonic()) / (len(classes) - number))
-        answer = asking.ask(knowledge, statement, given, replace(settings, budget=left), memo)
+        left = max(LEAST, (deadline - clock.now()) / (len(classes) - number))
+        with clock.until(deadline + asking.GRACE):
+            answer = asking.ask(knowledge, statement, given, replace(settings, budget=left), memo)
         found += [Value(value, answer) for value in values]
     if not isinstance(kind, Real):
         found.sort(key=lambda each: kind.code(each.value))  # ties stay in the order of the labels

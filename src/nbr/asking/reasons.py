@@ -8,14 +8,15 @@ one is shrunk to a minimal one and blocked.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from nbr import clock
+from nbr.clock import OutOfTime
 from nbr.inference.formula import Formula
-from nbr.inference.sat import Deciding, Flags, OutOfTime
+from nbr.inference.sat import Deciding, Flags
 
 Sets = list[frozenset[int]]
 MOST = 200  # sets of each kind that are looked for
@@ -88,10 +89,14 @@ def by_solver(formula: Formula, usable: Flags, deadline: float) -> Reasons:
     """The same from a formula; only the rules that are usable may be in a set."""
     deciding = Deciding(formula)
     try:
-        part = (deadline - time.monotonic()) / 3
+        part = (deadline - clock.now()) / 3
         conflicts, all_conflicts = explored(deciding, "all", usable, deadline - 2 * part)
         against, all_against = explored(deciding, "no", usable, deadline - part)
-        supports = [each for each in against if deciding.consistent(each)]
+        supports: Sets = []
+        try:
+            supports += (each for each in against if deciding.consistent(each, deadline - part))
+        except OutOfTime:
+            all_against = False
         favour, all_favour = explored(deciding, "yes", usable, deadline)
     finally:
         deciding.close()

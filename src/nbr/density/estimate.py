@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.density.chains import MET, Chains, Watch
 from nbr.density.draws import Draws, Impossible
 from nbr.errors import NbrError
@@ -42,16 +42,16 @@ def drawn(
 ) -> Found:
     """Weighted draws, more and more of them until the error is small or the time is up; chains where few count."""
     sums, size = Sums(), FIRST
-    start = time.monotonic()
+    start = clock.now()
     movable = draws.density.prior.log_mass({}) is not None
     heavy: tuple[Tensor, Tensor] | None = None
     while True:
-        began = time.monotonic()
+        began = clock.now()
         points = draws.points(size, generator)
         weights = draws.log_weights(points)
         sums.add(weights, question.holds(draws.density.world, points))
         heavy = _heaviest(heavy, points, weights)
-        now = time.monotonic()
+        now = clock.now()
         if sums.close or 2 * now - began > deadline:  # the next may take as long
             break
         if now > start + WEIGHED * (deadline - start) and movable and 0 < sums.effective < FEW:
@@ -79,12 +79,12 @@ def split(
     masses = [side.share for side in sides]
     if not all(side.whole for side in sides) or abs(sum(masses) - draws.share) > ROUNDING * draws.share:
         return None
-    means, size, start = [Mean(), Mean()], FIRST // 2, time.monotonic()
+    means, size, start = [Mean(), Mean()], FIRST // 2, clock.now()
     while True:
-        began = time.monotonic()
+        began = clock.now()
         for side, mean in zip(sides, means, strict=True):
             mean.add(side.log_weights(side.points(size, generator)))
-        now = time.monotonic()
+        now = clock.now()
         if min(mean.effective for mean in means) > FEW:
             logs = [math.log(mass) + mean.log for mass, mean in zip(masses, means, strict=True)]
             value = 1 / (1 + math.exp(min(logs[1] - logs[0], 700.0)))
@@ -135,11 +135,11 @@ def _chained(chains: Chains, question: Expression, deadline: float, sums: Sums) 
     Chains from one start are one witness: the error is that of the mean over so many as there are distinct starts.
     """
     world = chains.draws.density.world
-    start = time.monotonic()
-    while time.monotonic() < start + SETTLING * (deadline - start):
+    start = clock.now()
+    while clock.now() < start + SETTLING * (deadline - start):
         chains.sweep()
     watch, asked = Watch(), Watch()
-    while not watch.count or time.monotonic() < deadline:
+    while not watch.count or clock.now() < deadline:
         chains.sweep()
         watch.see(chains.numbers)
         asked.see(question.holds(world, chains.state).double()[:, None])

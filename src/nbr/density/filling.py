@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from nbr import tables
+from nbr import clock, tables
 from nbr.density.left_open import left_open
 from nbr.density.predicting import Cells, cells
 from nbr.density.seen_together import Together
@@ -176,7 +175,7 @@ def _range(
 ) -> tuple[float, float]:
     generator = torch.Generator().manual_seed(seed)
     try:
-        left = left_open(density, seen, question, condition, chance, time.monotonic() + OPEN, generator)
+        left = left_open(density, seen, question, condition, chance, clock.now() + OPEN, generator)
     except NbrError:  # no draw agrees with the row: all that can be said is nothing
         return 0.0, 1.0
     return (chance, chance) if left.range is None and not left.note else left.range or (0.0, 1.0)

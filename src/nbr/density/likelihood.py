@@ -6,13 +6,13 @@ P(x) = P_0(x) P_keep(x) / sum over x' of P_0(x') P_keep(x'), and a row with hole
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from functools import partial
 
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.density.counted import counted
 from nbr.density.keeping import log_keep
 from nbr.density.stacked import Density
@@ -167,7 +167,7 @@ def log_sum(values: Tensor, row: Tensor, rows: int) -> Tensor:
 def _normaliser(knowledge: Knowledge, prior: Prior, generator: torch.Generator) -> tuple[float, float]:
     """The log of the sum of P_0 P_keep over all points, and the variance of that, 0 where it was counted."""
     density = Density.of(knowledge, prior)
-    sums = counted(density, Constant(True), None, time.monotonic() + COUNTING) if len(density.bodies) == 1 else None
+    sums = counted(density, Constant(True), None, clock.now() + COUNTING) if len(density.bodies) == 1 else None
     if sums is not None and sums[1] > 0:
         return math.log(sums[1]), 0.0
     kept = log_keep(knowledge, prior.sample(DRAWS, generator)).exp()

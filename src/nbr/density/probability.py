@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import torch
 
+from nbr import clock
 from nbr.density.counted import counted
 from nbr.density.draws import Draws
 from nbr.density.estimate import Found, drawn, split
@@ -78,7 +78,7 @@ def probability(
     seed: int = 0,
 ) -> Probability:
     """P(Q | C) under P_0 P_keep, and the range that columns never seen together leave open."""
-    start = time.monotonic()
+    start = clock.now()
     if not isinstance(budget, int | float) or not budget > 0:
         raise NbrError(f"the budget is a number of seconds above 0, not {budget}")
     if not isinstance(seed, int) or not 0 <= seed < 1 << 63:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from statistics import NormalDist
 
 import numpy as np
 
+from nbr import clock
 from nbr.density.couplings import Couplings
 
 REPEATS, ENOUGH = 60, 10
@@ -31,7 +31,7 @@ def spread(
         found = Couplings(sides[0], sides[1], couplings.question, couplings.condition).range()
         if found is not None:
             ends.append(found)
-        if time.monotonic() > deadline:
+        if clock.now() > deadline:
             break
     if len(ends) < ENOUGH:
         return None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.density.draws import Draws, spread
 from nbr.density.stacked import Density
 from nbr.errors import NbrError
@@ -57,7 +57,7 @@ def sampled(
     rows, often = _distinct(density.world, shared, points, torch.softmax(weights, 0), generator)
     found = []
     for at, row in enumerate(rows.split(64)):
-        if at and time.monotonic() > deadline:
+        if at and clock.now() > deadline:
             break
         found.append(_given(density, row, asked, POINTS // len(rows), generator))
     filled = torch.cat([each for each, _ in found])

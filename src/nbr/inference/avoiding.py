@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from nbr import clock
 from nbr.inference.formula import Clause
 
 Literals = frozenset[int]
@@ -69,6 +70,7 @@ def _product(values: Sequence[float | None]) -> float | None:
 def _minimal(sets: Iterable[Literals]) -> frozenset[Literals]:
     kept: list[Literals] = []
     for each in sorted(set(sets), key=len):
+        clock.check()
         if not any(other <= each for other in kept):
             kept.append(each)
     return frozenset(kept)
@@ -78,6 +80,7 @@ def _parts(cores: frozenset[Literals]) -> list[frozenset[Literals]]:
     """Cores that share a variable, directly or through others, together."""
     groups: list[tuple[set[int], list[Literals]]] = []
     for core in cores:
+        clock.check()
         names, members = set(core), [core]
         apart = []
         for other_names, other_members in groups:

@@ -6,20 +6,27 @@ without each of its rules in turn is looked at next.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from nbr.clock import OutOfTime
 from nbr.inference.avoiding import without_any
 from nbr.inference.formula import Formula
-from nbr.inference.sat import Deciding, OutOfTime
+from nbr.inference.sat import Deciding
 
 SETS = 64  # looked at, before it is left to others
 
 Cores = list[frozenset[int]]
 
 
-def probabilities(formula: Formula, unions: tuple[str, ...], deadline: float) -> list[float] | None:
-    """The probability of the worlds that allow a point, for each union; None if sets are many or time is up."""
+def probabilities(formula: Formula, unions: tuple[str, ...], share: Callable[[], float]) -> list[float] | None:
+    """The probability of the worlds that allow a point, for each union; None if sets are many or time is up.
+
+    `share` gives the deadline once the solver knows the formula, which takes most of the time where rules are many.
+    """
     chance = {rule: belief for rule, belief in enumerate(formula.beliefs.tolist()) if 0 < belief < 1}
     certain = frozenset(rule for rule, belief in enumerate(formula.beliefs.tolist()) if belief == 1)
     deciding, values = Deciding(formula), []
+    deadline = share()
     try:
         for union in unions:
             found = _cores(deciding, frozenset(chance), certain, union, deadline)

@@ -18,9 +18,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nbr.clock import OutOfTime
 from nbr.inference.point import keep
-from nbr.inference.problem import Engine, Estimate, Limits, Problem
-from nbr.inference.standing import Floats, OutOfTime, all_killed
+from nbr.inference.problem import Engine, Estimate, Interval, Limits, Problem
+from nbr.inference.standing import Floats, all_killed
 
 FIRST_BEAM, LAST_BEAM, BEAM_GROWTH = 256, 1 << 17, 8
 STATES_AT_ONCE = 1 << 17
@@ -39,15 +40,25 @@ class Count(Engine):
         return None
 
     def solve(self, problem: Problem, limits: Limits) -> Estimate:
-        sets = [problem.points(union) for union in problem.unions]
-        if any(part.requires_grad for part in (*sets, problem.beliefs)):
+        if any(part.requires_grad for part in (*problem.groups, problem.beliefs)):
+            sets = [problem.points(union) for union in problem.unions]
             value = torch.stack([_Expectation.apply(grades, problem.beliefs) for grades in sets])  # type: ignore[no-untyped-call]
             return Estimate(value, value, self.name)
+        alone: dict[int, Interval] = {}  # of groups that large unions share
         ends = []
-        for done, grades in enumerate(sets):
+        for done, union in enumerate(problem.unions):
+            if problem.size(union) * problem.rules > MOST_PIECES:
+                for group in union:
+                    if group not in alone:
+                        alone[group] = one_by_one(problem.groups[group], problem.beliefs)
+                ends.append(
+                    (max(alone[group][0] for group in union), min(1.0, sum(alone[group][1] for group in union)))
+                )
+                continue
             # A ratio of two expectations is as wide as both together.
-            share = limits.share(1 / (len(sets) - done))
-            ends.append(bounds(grades.numpy(), problem.beliefs.numpy(), share.deadline, limits.tolerance / 2))
+            share = limits.share(1 / (len(problem.unions) - done))
+            grades = problem.points(union).numpy()
+            ends.append(bounds(grades, problem.beliefs.numpy(), share.deadline, limits.tolerance / 2))
         low, high = torch.tensor(ends, dtype=torch.float64).unbind(dim=1)
         return Estimate(low, high, self.name)
 
@@ -57,9 +68,8 @@ def bounds(grades: Floats, beliefs: Floats, deadline: float, tolerance: float) -
     if not len(grades) or not len(beliefs):
         return float(len(grades) > 0), float(len(grades) > 0)
     if grades.size > MOST_PIECES:
-        # Too many to set up: the best single point is a lower bound, all of them together an upper one.
-        each = keep(torch.from_numpy(grades), torch.from_numpy(beliefs))
-        return float(each.max()), min(1.0, float(each.sum()))
+        least, most = one_by_one(torch.from_numpy(grades), torch.from_numpy(beliefs))
+        return least, min(1.0, most)
     pieces = Pieces(grades, beliefs)
     low, high = pieces.expectation()
     try:
@@ -70,6 +80,12 @@ def bounds(grades: Floats, beliefs: Floats, deadline: float, tolerance: float) -
     if high - low <= 10 * ROUNDING * high:
         low = high = (low + high) / 2
     return low, high
+
+
+def one_by_one(grades: Tensor, beliefs: Tensor) -> Interval:
+    """For points that are too many to set up: the best single one is a lower bound, their sum an upper one."""
+    each = keep(grades, beliefs)
+    return (float(each.max()), float(each.sum())) if len(each) else (0.0, 0.0)
 
 
 class _Expectation(torch.autograd.Function):

@@ -10,13 +10,15 @@ and the probability falls as the level rises: levels that were not counted lie b
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import torch
 
+from nbr import clock
+from nbr.clock import OutOfTime
 from nbr.inference import cores, ganak, sat
 from nbr.inference.avoiding import avoiding
 from nbr.inference.completion import completed
@@ -26,6 +28,7 @@ from nbr.inference.resolution import GROWTH, eliminated
 
 FEW = 0.1  # of the time, for finding all minimal sets of rules that allow no point
 LEAST = 0.05  # seconds that a count may always take
+TAKEN = 0.25  # seconds that all around it may always take
 GROWING = 0.3  # of the time, for doing without variables at the price of more clauses
 FIRST = 0.4  # of the rest, for counting without that
 MANY, DENSE = 30, 4  # variables left, and clauses for each, beyond which a counter hardly finishes ...
@@ -89,7 +92,9 @@ def solve(
     """
     counted = Counted(levels)
     while (number := counted.next()) is not None:
-        found, finished = _counts(formula(levels[number]), limits.deadline, whole if len(levels) == 1 else None)
+        asked, found, finished = formula(levels[number]), NOTHING, False
+        with suppress(OutOfTime), clock.until(max(limits.deadline, clock.now() + TAKEN)):
+            found, finished = _counts(asked, limits.deadline, whole if len(levels) == 1 else None)
         counted.known[number] = found
         low, high = counted.bounds()
         if not finished or (len(counted.known) < len(levels) and _narrow(low, high, limits.tolerance)):
@@ -107,7 +112,7 @@ def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Sha
     """P(some point of a union) for each, and whether there was time for all."""
     if sat.available():
         unions = ("yes", "no", *(("all",) if whole is None else ()))
-        few = cores.probabilities(formula, unions, _share(deadline, FEW))
+        few = cores.probabilities(formula, unions, lambda: _share(deadline, FEW))
         if few is not None:
             values = (few[0], few[1], few[2] if whole is None else whole)
             return tuple((value, value) for value in values), True
@@ -117,7 +122,7 @@ def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Sha
         return ((0.0, 0.0),) * len(UNIONS), True
     formula = replace(formula, clauses=left)
     if whole is None:
-        whole = probability(formula, "all", max(deadline, time.monotonic() + LEAST))
+        whole = probability(formula, "all", max(deadline, clock.now() + LEAST))
     if whole is None:
         return NOTHING, False
     found: list[Interval] = []
@@ -176,5 +181,5 @@ def _renumbered(clauses: Sequence[Clause], chance: Mapping[int, float]) -> tuple
 
 
 def _share(deadline: float, part: float) -> float:
-    now = time.monotonic()
+    now = clock.now()
     return now + part * (deadline - now)

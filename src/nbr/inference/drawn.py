@@ -9,16 +9,17 @@ from the differences between the runs.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 
+from nbr import clock
+from nbr.clock import OutOfTime
 from nbr.inference.formula import UNIONS, Formula
 from nbr.inference.known import Floats, Known
 from nbr.inference.problem import Estimate, Interval, Limits
-from nbr.inference.sat import Deciding, OutOfTime
+from nbr.inference.sat import Deciding
 from nbr.inference.walk import Tools, Walk, drawn
 
 RUNS = 24
@@ -99,10 +100,10 @@ def _interval(means: Floats, count: float) -> Interval:
 
 def _starts(tools: Tools, deadline: float) -> tuple[Floats, int, list[Walk]]:
     """E f_C as each run has it, of how many worlds, and where its walk begins; as many worlds as time allows."""
-    began = time.monotonic()
+    began = clock.now()
     drawn(tools, 1)
-    each = (time.monotonic() - began) * RUNS
-    count = int(min(max((deadline - time.monotonic()) / max(each, 1e-6), 1), WORLDS))
+    each = (clock.now() - began) * RUNS
+    count = int(min(max((deadline - clock.now()) / max(each, 1e-6), 1), WORLDS))
     whole, walks = [], []
     for _ in range(RUNS):
         value, walk = drawn(tools, count)

@@ -24,16 +24,16 @@ class Few(ExactEngine):
     name = "few"
 
     def unfit(self, problem: Problem) -> str | None:
-        most = max(len(problem.points(union)) for union in problem.unions)
+        most = max(problem.size(union) for union in problem.unions)
         return None if most <= MOST else f"it takes up to {MOST} points, and this question has {most}"
 
     def seconds(self, problem: Problem) -> float:
-        return 3e-8 * sum(1 << len(problem.points(union)) for union in problem.unions) * (problem.rules + 1)
+        return 3e-8 * sum(1 << problem.size(union) for union in problem.unions) * (problem.rules + 1)
 
     def solve(self, problem: Problem, limits: Limits) -> Estimate:
         """The alternating sum, with bounds where cancellation has eaten its digits."""
         estimate = super().solve(problem, limits)
-        terms = max(1 << len(problem.points(union)) for union in problem.unions)
+        terms = max(1 << problem.size(union) for union in problem.unions)
         slack = terms * torch.finfo(estimate.low.dtype).eps
         if slack <= TRUSTED * float(estimate.low.detach().max()):
             return estimate

@@ -10,11 +10,11 @@ import select
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from nbr import clock
 from nbr.inference.formula import Clause
 
 LONGEST = 1e6  # seconds that a wait may be told to last
@@ -91,7 +91,7 @@ class _Worker:
 
     def _answer(self, deadline: float) -> str | None:
         assert self.process.stdout is not None
-        left = min(max(0.0, deadline - time.monotonic()), LONGEST)
+        left = min(max(0.0, deadline - clock.now()), LONGEST)
         if not select.select([self.process.stdout], [], [], left)[0]:
             return None
         return self.process.stdout.readline() or None

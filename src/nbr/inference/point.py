@@ -56,7 +56,7 @@ class Point(ExactEngine):
     name = "point"
 
     def unfit(self, problem: Problem) -> str | None:
-        most = max(len(problem.points(union)) for union in problem.unions)
+        most = max(problem.size(union) for union in problem.unions)
         return None if most <= 1 else f"it takes one point, and this question has {most}"
 
     def seconds(self, problem: Problem) -> float:

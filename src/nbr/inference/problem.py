@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from nbr import clock
 
 Interval = tuple[float, float]
 
@@ -30,6 +31,10 @@ class Problem:
     def rules(self) -> int:
         return len(self.beliefs)
 
+    def size(self, union: Sequence[int]) -> int:
+        """How many points a union has."""
+        return sum(len(self.groups[group]) for group in union)
+
     def points(self, union: Sequence[int]) -> Tensor:
         return torch.cat([self.groups[group] for group in union])
 
@@ -38,21 +43,21 @@ class Problem:
 class Limits:
     """How long an engine may take, how narrow bounds should be, and where its randomness comes from."""
 
-    deadline: float = float("inf")  # of time.monotonic()
+    deadline: float = float("inf")  # of nbr.clock
     tolerance: float = 1e-3
     seed: int = 0
 
     @classmethod
     def within(cls, seconds: float, tolerance: float = 1e-3, seed: int = 0) -> Limits:
-        return cls(time.monotonic() + seconds, tolerance, seed)
+        return cls(clock.now() + seconds, tolerance, seed)
 
     @property
     def left(self) -> float:
-        return self.deadline - time.monotonic()
+        return self.deadline - clock.now()
 
     def share(self, fraction: float) -> Limits:
         """The same limits with a part of the time that is left."""
-        return Limits(time.monotonic() + fraction * max(self.left, 0.0), self.tolerance, self.seed)
+        return Limits(clock.now() + fraction * max(self.left, 0.0), self.tolerance, self.seed)
 
 
 @dataclass(frozen=True)

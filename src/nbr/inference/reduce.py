@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.inference.problem import Problem
 
 BLOCK = 256
@@ -91,10 +91,10 @@ def front(rows: Tensor, deadline: float) -> Tensor:
     rows = distinct(rows)
     rows = rows[rows.sum(dim=1).argsort(descending=True)]
     kept = rows[:0]
-    blocks = rows.split(BLOCK)
-    for done, block in enumerate(blocks):
-        if time.monotonic() > deadline:
-            return torch.cat([kept, *blocks[done:]])
+    for start in range(0, len(rows), BLOCK):
+        if clock.now() > deadline:
+            return torch.cat([kept, rows[start:]])
+        block = rows[start : start + BLOCK]
         # Sorted by sum, a row can be dominated only by one before it.
         block = block[~_dominated(block, kept)]
         earlier = torch.ones(len(block), len(block), dtype=torch.bool).tril(-1)

@@ -8,9 +8,11 @@ the minimal sets of rules that cannot hold together, and worlds around none of t
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 
+from nbr import clock
+from nbr.clock import OutOfTime
 from nbr.inference.formula import Clause
 
 Literals = frozenset[int]
@@ -26,16 +28,12 @@ def eliminated(
     """
     work = _Resolving(clauses, set(keep), deadline)
     try:
-        work.run([each for each in GROWTH if each <= growth])
+        work.load()
+        with suppress(OutOfTime):  # the clauses are as good as before
+            work.run([each for each in GROWTH if each <= growth])
     except _Empty:
         return None
-    except _OutOfTime:
-        pass
     return work.left()
-
-
-class _OutOfTime(Exception):
-    """The deadline has passed; the clauses are as good as before."""
 
 
 class _Empty(Exception):
@@ -50,10 +48,14 @@ class _Resolving:
         self.units: list[int] = []
         self.touched: set[int] = set()
 
-    def run(self, rounds: Iterable[int]) -> None:
+    def load(self) -> None:
+        """Take all clauses in: some of them alone would say less, so that a late answer must do without any."""
         for clause in self.given:
+            clock.check()
             self._add(clause)
         self._propagate()
+
+    def run(self, rounds: Iterable[int]) -> None:
         for most in rounds:
             self.touched = {abs(literal) for literal, clauses in self.having.items() if clauses}
             queue: list[tuple[int, int]] = []
@@ -117,8 +119,8 @@ class _Resolving:
             return
         found: list[Literals] = []
         pairs = {(one - {variable}) | (other - {-variable}) for one in with_ for other in without}
-        if time.monotonic() > self.deadline:
-            raise _OutOfTime
+        if clock.now() > self.deadline:
+            raise OutOfTime
         for clause in sorted(pairs, key=len):
             if not any(-literal in clause for literal in clause) and not any(known <= clause for known in found):
                 found.append(clause)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-import time
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nbr import clock
+from nbr.clock import OutOfTime
 from nbr.inference.formula import Formula
 
 Flags = NDArray[np.bool_]
@@ -19,10 +20,6 @@ CONFLICTS = 5_000  # of the solver, between looks at the clock
 def available() -> bool:
     """Whether the solver is installed."""
     return importlib.util.find_spec("pysat") is not None
-
-
-class OutOfTime(Exception):
-    """The deadline has passed."""
 
 
 class Deciding:
@@ -65,9 +62,9 @@ class Deciding:
                 core = [other for other in self.core() if other in smaller]
         return frozenset(core)
 
-    def consistent(self, rules: frozenset[int]) -> bool:
+    def consistent(self, rules: frozenset[int], deadline: float) -> bool:
         """Whether some rules allow any point."""
-        return self.grows(set(rules), "all", float("inf"))
+        return self.grows(set(rules), "all", deadline)
 
     def model(self) -> Flags:
         """The variables that are true at the point just found, the first for number 1."""
@@ -87,7 +84,7 @@ class Deciding:
     def _solved(self, assumed: list[int], deadline: float) -> bool:
         # Points that satisfy many rules answer later questions too; the solver forgets that it should prefer them.
         self.solver.set_phases(self.formula.selectors)
-        while time.monotonic() < deadline:
+        while clock.now() < deadline:
             self.solver.conf_budget(CONFLICTS)
             answer = self.solver.solve_limited(assumptions=assumed)
             if answer is not None:

@@ -6,10 +6,11 @@ probability; equal states merge. Where states grow too many, the least telling o
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
+
+from nbr import clock
+from nbr.clock import OutOfTime
 
 Bits = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
@@ -18,10 +19,6 @@ Ints = NDArray[np.int64]
 
 BLOCK = 1 << 14
 TINY = 1e-300
-
-
-class OutOfTime(Exception):
-    """The deadline has passed."""
 
 
 def all_killed(
@@ -199,7 +196,7 @@ def _bracket(standing: Bits, left: Flags, chance: Floats, deadline: float) -> tu
 
 
 def _check(deadline: float) -> None:
-    if time.monotonic() > deadline:
+    if clock.now() > deadline:
         raise OutOfTime
 
 

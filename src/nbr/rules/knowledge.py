@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from nbr import registry
+from nbr import clock, registry
 from nbr.errors import NbrError, suggest
 from nbr.remembered import Remembered
 from nbr.rules import written
@@ -134,6 +134,7 @@ def _ordered(world: World) -> list[list[object]]:
 
 
 def _bound(position: int, rule: Rule, world: World) -> Rule:
+    clock.check()
     if not isinstance(rule, Rule):
         raise NbrError(f"rule {position} is {rule!r}; write Clause(text, belief) or another kind of rule")
     try:

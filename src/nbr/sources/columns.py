@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.language import expressions as ex
 from nbr.language.expressions import Expression
 from nbr.points.cells import cells
@@ -36,6 +37,7 @@ class Numbers:
 
     def add(self, clause: Sequence[int]) -> None:
         """One more clause, unless it always holds."""
+        clock.check()
         held = set(clause)
         if self.true in held or any(-literal in held for literal in held):
             return
@@ -155,6 +157,7 @@ def columns(
     cuts: dict[str, set[float]] = {}
     atoms: dict[str, set[ex.Atom]] = {name: set() for name in world.names}
     for statement in statements:
+        clock.check()
         for name, cut in statement.cuts(world).items():
             cuts.setdefault(name, set()).update(cut)
         for atom in statement.atoms():
@@ -166,6 +169,7 @@ def columns(
     centres = cells(world, cuts, (), 1).centres
     for name, values in zip(world.names, centres, strict=True):
         if name not in found:
+            clock.check()
             ordered = isinstance(world.variables[name], Real)
             values = values.sort().values if ordered else values
             truth = partial(_among, world, values)

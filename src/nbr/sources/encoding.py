@@ -15,6 +15,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.errors import NbrError
 from nbr.language import expressions as ex
 from nbr.language.expressions import Expression
@@ -64,6 +65,7 @@ class Encoder(Numbers):
 
     def literal(self, statement: Expression) -> int:
         """A literal that is true exactly where the statement holds."""
+        clock.check()
         if statement not in self.known:
             self.known[statement] = self._define(statement)
         return self.known[statement]

@@ -28,6 +28,7 @@ from nbr.world import World
 LISTED = 1 << 26  # cells; a larger world is probed at random
 COARSE = 32  # pieces of a grid, to begin with
 HELD = 1 << 26  # numbers kept in memory
+AFTER = 4e-7  # seconds that engines take, at the least, for each number kept
 FEW = 1 << 16  # values of the variables of one rule up to which the most it can give is looked up
 
 
@@ -82,7 +83,7 @@ class Listing(Source):
             seen, points = seen + len(chunk), points + len(part[0])
             parts.append(part)
             held += sum(table.numel() for table in part)
-            if search.left <= 0 or held > HELD:
+            if search.left <= 0 or held > HELD or AFTER * held > limits.left:
                 break
         if not parts:  # no point at all
             none = torch.zeros(0, len(self.grid.centres), dtype=torch.float64)

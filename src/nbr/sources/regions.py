@@ -7,17 +7,17 @@ asks for all of them at once: an SMT solver (z3) finds a point of each, until it
 from __future__ import annotations
 
 import importlib.util
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.errors import install
 from nbr.language import Expression
 from nbr.language.expressions import Atom
-from nbr.language.linear import linears
+from nbr.language.linear import Linear, linears
 from nbr.points.cells import cells
 from nbr.world import Real, World
 
@@ -60,7 +60,11 @@ def tied(
     """
     listed = list(statements)
     groups: list[set[str]] = []
-    for each in {each for statement in listed for each in linears(statement)}:
+    compared: set[Linear] = set()
+    for statement in listed:
+        clock.check()
+        compared.update(linears(statement))
+    for each in compared:
         names = set(each.names())
         joined = [group for group in groups if group & names]
         groups = [group for group in groups if not group & names] + [names.union(*joined)]
@@ -133,7 +137,7 @@ def _solved(world: World, statements: tuple[Expression, ...], seconds: float) ->
     """Ask for a point that differs from all that are known in some statement, until there is none."""
     from nbr.sources.smt import Asked
 
-    asked, until = Asked(world, statements), time.monotonic() + seconds
+    asked, until = Asked(world, statements), clock.now() + seconds
     points: list[list[float]] = []
     right, found = True, asked.another(seconds)
     while not isinstance(found, bool) and len(points) < MOST:
@@ -143,6 +147,6 @@ def _solved(world: World, statements: tuple[Expression, ...], seconds: float) ->
             points.append(point)
         else:  # thinner than numbers can tell
             right = False
-        left = until - time.monotonic()
+        left = until - clock.now()
         found = asked.another(left) if left > 0 else True
     return Regions(world, torch.tensor(points, dtype=torch.float64).view(-1, len(world)), right and found is False)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.language import Expression
 from nbr.rules import Rule
 from nbr.sources.boxes import Boxes
@@ -54,7 +53,7 @@ class Tried:
             before = self.low.clone()
             found = torch.unique(self.best[self.low > 0], dim=0)
             for point in found:
-                if time.monotonic() > deadline:
+                if clock.now() > deadline:
                     return
                 self.take(near(point, self.world, generator))
             if torch.equal(before, self.low):
@@ -87,7 +86,7 @@ class Search:
         """Halve the boxes that could reach most; how many were looked at. What gains no more than enough is left."""
         self.rounds += 1
         looked = 0
-        while looked < self.outlook.batch and time.monotonic() < deadline:
+        while looked < self.outlook.batch and clock.now() < deadline:
             going = self.most > self.low + enough
             left = self.most[~going]
             self.settled = max(self.settled, float(left.max()) if len(left) else 0.0)
@@ -110,7 +109,7 @@ class Search:
         region = self.outlook.pieces.region(self.boxes[chosen])
         fit = self.outlook.leaves.fit(region.low, region.high)
         for box in fit.nonzero()[:, 0]:
-            if time.monotonic() > deadline:
+            if clock.now() > deadline:
                 fit[box] = False
             else:
                 self.tried.take(self.outlook.leaves.points(region.low[box], region.high[box], self.low))

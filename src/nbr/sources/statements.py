@@ -14,10 +14,11 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from nbr.clock import OutOfTime
 from nbr.errors import NbrError
 from nbr.inference import Limits
 from nbr.inference.formula import Formula
-from nbr.inference.sat import Deciding, OutOfTime
+from nbr.inference.sat import Deciding
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.language.linear import compares_numbers
