@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -38,5 +39,5 @@ def contracted(density: Density, asked: Sequence[Asked], seconds: float) -> list
     found: list[float | None] = []
     for (_, condition), log in zip(asked, logs[: len(both)].tolist(), strict=True):
         rest = within[condition]
-        found.append(min(1.0, float(torch.tensor(log - rest).exp())) if rest > -torch.inf else None)
+        found.append(min(1.0, math.exp(log - rest)) if rest > -math.inf else None)
     return found
