@@ -17,6 +17,7 @@ STOREYS = [
     ["tables", "rules"],
     ["evidence", "inference", "restating"],
     ["sources", "priors"],
+    ["factors"],
     ["density", "asking"],
     ["reasoner"],
     ["training"],

@@ -1,4 +1,4 @@
-"""How often, for many questions: where points can be listed, their weights are computed once for all."""
+"""How often, for many questions: points are weighed once for all where they can be listed, else summed in batches."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from nbr.density.probability import probability
+from nbr.density.contracted import Asked, contracted
+from nbr.density.probability import ORDERED, probability
 from nbr.density.stacked import Density
 from nbr.density.weighted import listed
 from nbr.errors import NbrError
+from nbr.factors import taken_apart
 from nbr.language import Expression, parse
 
 Often = tuple[float, float] | None  # P(Q | C) and half the width of its 95% interval; None where there is none
@@ -24,9 +26,32 @@ def probabilities(
     statements = {said: parse(said, density.world) for said in words}
     points = listed(density, frozenset().union(*(statement.names() for statement in statements.values())))
     if points is None:
+        asked = [(statements[question], None if given is None else statements[given]) for question, given in questions]
+        shares = _together(density, asked, budget)
+        if shares is not None:
+            return [None if share is None else (share, 0.0) for share in shares]
         return [_alone(density, *pair, budget, seed) for pair in questions]
     table = _Weighted(density, *points, statements)
     return [table.often(*pair) for pair in questions]
+
+
+def _together(density: Density, asked: Sequence[Asked], budget: float) -> list[float | None] | None:
+    """All questions by contraction: those that read the same several variables at once in one batch.
+
+    What is said of several variables becomes tables of its own, and those of all questions together would be wide.
+    """
+    groups: dict[object, list[int]] = {}
+    for place, (question, condition) in enumerate(asked):
+        said = [question] if condition is None else [question, condition]
+        groups.setdefault(taken_apart(density.world, said)[0], []).append(place)
+    found: list[float | None] = [None] * len(asked)
+    for places in groups.values():
+        shares = contracted(density, [asked[place] for place in places], ORDERED * budget)
+        if shares is None:
+            return None
+        for place, share in zip(places, shares, strict=True):
+            found[place] = share
+    return found
 
 
 def _alone(density: Density, question: str, given: str | None, budget: float, seed: int) -> Often:

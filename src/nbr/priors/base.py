@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -11,6 +11,9 @@ from torch import Tensor
 from nbr.errors import NbrError
 from nbr.priors.columns import Allowed
 from nbr.world import World
+
+Factor = tuple[tuple[str, ...], Tensor]  # what is read, and a number for each combination of values
+HIDDEN = "\t"  # how the name of a variable begins that no world has
 
 
 class Prior(ABC):
@@ -52,6 +55,14 @@ class Prior(ABC):
     @abstractmethod
     def sample_within(self, allowed: Mapping[str, Allowed], count: int, generator: torch.Generator) -> Tensor:
         """Points drawn from among those at which single variables are all in what is allowed."""
+
+    def factors(self, values: Mapping[str, Sequence[Allowed]]) -> list[Factor] | None:
+        """Small tables whose product is the probability of values of all variables; None if it is no such product.
+
+        `values` has for each variable the parts of its range that count as one value each. Variables that are not
+        named there, called with a `HIDDEN` mark in front, are to be summed over.
+        """
+        return None
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         """The prior as plain data and tensors, for a file."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
 from nbr import registry
 from nbr.errors import NbrError
-from nbr.priors.base import Prior
+from nbr.priors.base import HIDDEN, Factor, Prior
 from nbr.priors.columns import Allowed, meets
 from nbr.tables import Table
 from nbr.world import Real
@@ -63,6 +63,15 @@ class Empirical(Prior):
             raise NbrError("nothing can be drawn: no row of the prior meets the condition")
         drawn: Tensor = self.points[torch.multinomial(weights, count, replacement=True, generator=generator)]
         return drawn
+
+    def factors(self, values: Mapping[str, Sequence[Allowed]]) -> list[Factor]:
+        """Which row it is, a hidden variable, tells all others."""
+        row = f"{HIDDEN}row"
+        found: list[Factor] = [((row,), self.weights)]
+        for position, name in enumerate(self.world.names):
+            column = self.points[:, position]
+            found.append(((row, name), torch.stack([meets(column, each) for each in values[name]], dim=1).double()))
+        return found
 
     def _within(self, allowed: Mapping[str, Allowed]) -> Tensor:
         weights: Tensor = self.weights.clone()

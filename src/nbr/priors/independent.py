@@ -12,7 +12,7 @@ from nbr import registry
 from nbr.errors import NbrError
 from nbr.priors import columns as coding
 from nbr.priors import numbers
-from nbr.priors.base import Prior
+from nbr.priors.base import Factor, Prior
 from nbr.priors.columns import Allowed, Column
 from nbr.priors.normal import Normal
 from nbr.tables import Table
@@ -66,6 +66,14 @@ class Independent(Prior):
         alone = torch.zeros(count, dtype=torch.long)
         named = zip(self.world.names, self._each, strict=True)
         return torch.stack([column.draw(alone, generator, allowed.get(name)) for name, column in named], dim=1)
+
+    def factors(self, values: Mapping[str, Sequence[Allowed]]) -> list[Factor]:
+        """One for each variable: the mass of each of its values."""
+        found: list[Factor] = []
+        for name, column in zip(self.world.names, self._each, strict=True):
+            masses = torch.stack([(column.mass * column.admits(each)).sum() for each in values[name]])
+            found.append(((name,), masses / masses.sum()))
+        return found
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         return {"prior": "independent"}, {str(i): column for i, column in enumerate(self.columns)}

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nbr import registry
 from nbr.errors import NbrError
-from nbr.priors.base import Prior
+from nbr.priors.base import HIDDEN, Factor, Prior
 from nbr.priors.columns import Allowed, Column, pad, pick
 from nbr.priors.forest import Forest
 from nbr.priors.tree import Tree
@@ -96,6 +96,40 @@ class Trees(Prior):
         weights, total = self._gathered(allowed)
         chance = _chance((total + self.weights.log())[None])[0]
         return self._draw_alike(chance, weights, count, allowed, generator)
+
+    def factors(self, values: Mapping[str, Sequence[Allowed]]) -> list[Factor]:
+        """Which tree it is, a hidden variable where there are several; a state of each column, hidden unless it is
+        one value; and a table for each pair of columns that some tree joins.
+        """
+        names, tree = self.world.names, (f"{HIDDEN}tree",) if len(self.trees) > 1 else ()
+        found: list[Factor] = [(tree, self.weights)] if tree else []
+        states, shares = list(names), [self._shares(name, values[name]) for name in names]
+        for at, share in enumerate(shares):
+            if not _one_each(share):
+                states[at] = f"{HIDDEN}state of {names[at]}"
+                found.append(((names[at], states[at]), share))
+        pairs = {(int(up), at) for each in self.trees for at, up in enumerate(each.parent.tolist())}
+        for up, at in sorted(pairs):
+            height, width = self.columns[up].size, self.columns[at].size
+            tables = torch.ones(len(self.trees), height, width, dtype=torch.float64)
+            for number, each in enumerate(self.trees):
+                if int(each.parent[at]) == up:
+                    tables[number] = each.table[at, :height, :width]
+            tables = tables[:, 0] if up == at else tables  # a root has one row
+            axes = (at,) if up == at else (up, at)
+            for axis, column in enumerate(axes, 1):
+                if states[column] == names[column]:
+                    tables = tables.index_select(axis, shares[column].argmax(dim=1))
+            found.append(((*tree, *(states[column] for column in axes)), tables if tree else tables[0]))
+        return found
+
+    def _shares(self, name: str, values: Sequence[Allowed]) -> Tensor:
+        """How likely each value of a variable is within each state: (values, states)."""
+        column = self.columns[self.world.column(name)]
+        found = torch.zeros(len(values), column.size, dtype=torch.float64)
+        for row, each in zip(found, values, strict=True):
+            row.index_add_(0, column.state, column.share * column.admits(each))
+        return found
 
     def _gathered(self, allowed: Mapping[str, Allowed]) -> tuple[Tensor, Tensor]:
         """What a condition makes of every tree: the weights that come up from below, and the log total of each."""
@@ -202,6 +236,11 @@ class Trees(Prior):
             Tree(*each) for each in zip(found["order"].long(), found["parent"].long(), found["table"], strict=True)
         ]
         return cls(world, columns, found["weights"], trees, int(spec.get("starts", 1)))
+
+
+def _one_each(shares: Tensor) -> bool:
+    """Whether each value is one state, and the other way round."""
+    return shares.shape[0] == shares.shape[1] and bool(((shares == 1).sum(dim=0) == 1).all())
 
 
 def _chance(scores: Tensor) -> Tensor:

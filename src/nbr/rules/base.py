@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Self
@@ -14,6 +15,8 @@ from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.rules.linear import Region
 from nbr.world import Real, World
+
+TABLE = 1 << 16  # combinations of values that a fuzzy rule may read to be a factor
 
 
 class Rule(ABC):
@@ -95,6 +98,19 @@ class Rule(ABC):
     def levels(self) -> list[float] | None:
         """The grades above 0 that it gives, if a statement for each is known."""
         return None
+
+    def factor(self, values: Mapping[str, Tensor]) -> Expression | Tensor | None:
+        """What P_keep takes of it, where `values` has a few codes for each variable: the statement that it is, or its
+        grade for each combination of the values it reads; None if it changes between these, or they are too many.
+        """
+        if self.levels() == [1.0]:
+            return self.at_least(1.0)
+        columns = [values[name] for name in self.inputs]
+        if self.smooth or not columns or math.prod(map(len, columns)) > TABLE:
+            return None
+        world = World({name: self.world.variables[name] for name in self.inputs})
+        points = torch.cartesian_prod(*columns).view(-1, len(columns))
+        return self.bind(world).grades(points).view([len(column) for column in columns])
 
     def cuts(self) -> dict[str, set[float]]:
         """Numbers at which its grades jump as a real grows; a grid must not step over them."""

@@ -1,0 +1,171 @@
+"""Public networks, and random ones: is every frequency right, does every stated error hold, and how fast is it?
+
+    python benchmarks/networks.py marginals [NAME ...]
+    python benchmarks/networks.py coverage [--budget SECONDS ..] [--questions N] [--without-contraction]
+
+`marginals` reads the BIF files that pgmpy ships. Every entry p of a table becomes a rule, `parents -> variable!=value`
+with belief 1 - p, so that P_keep is the product of the tables. All marginals under random conditions on three variables
+are compared with those of pgmpy's variable elimination, and the time for each with that and with belief propagation,
+all in one run. `coverage` asks `probability` for what is known exactly: how many stated intervals of 95% hold the
+truth, how many questions get one, and how wide they are; also without contraction, where counting and draws are all
+there is. Writes docs/results/networks.json and docs/results/coverage.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import importlib.util
+import itertools
+import json
+import random
+import re
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import nbr
+from nbr.factors import Network
+from nbr.language.expressions import And, Atom, Expression
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+NAMES = ("asia", "alarm", "insurance", "hailfinder", "win95pts", "andes")
+CHECKED = {"andes": 10}  # conditions that are compared; 100 for all others
+CONDITIONS = 1000
+FIXED = 3  # variables that a condition fixes
+
+
+class Bif:
+    """Variables with their labels, and tables: a child, its parents, and P(child | parents), the child first."""
+
+    def __init__(self, text: str) -> None:
+        self.labels: dict[str, list[str]] = {}
+        self.tables: dict[str, tuple[list[str], np.ndarray]] = {}
+        for name, labels in re.findall(r"variable\s+(\S+)\s*\{[^{]*\{([^}]*)\}", text):
+            self.labels[name] = [label.strip() for label in labels.split(",")]
+        for head, body in re.findall(r"probability\s*\(([^)]*)\)\s*\{([^}]*)\}", text):
+            child, _, rest = (part.strip() for part in head.partition("|"))
+            parents = [part.strip() for part in rest.split(",") if part.strip()]
+            table = np.zeros([len(self.labels[name]) for name in (child, *parents)])
+            if not parents:
+                table[:] = _numbers(body.replace("table", ""))
+            for row, numbers in re.findall(r"\(([^)]*)\)([^;]*);", body):
+                place = tuple(
+                    self.labels[name].index(label.strip()) for name, label in zip(parents, row.split(","), strict=True)
+                )
+                table[(slice(None), *place)] = _numbers(numbers)
+            self.tables[child] = parents, table
+
+    @classmethod
+    def shipped(cls, name: str) -> Bif:
+        spec = importlib.util.find_spec("pgmpy")
+        if spec is None or spec.origin is None:
+            sys.exit("this benchmark reads the networks that pgmpy ships: pip install pgmpy")
+        file = Path(spec.origin).parent / "utils" / "example_models" / f"{name}.bif.gz"
+        return cls(gzip.decompress(file.read_bytes()).decode())
+
+    def reasoner(self) -> nbr.Reasoner:
+        """Each entry of each table a rule."""
+        world = nbr.World({name: nbr.Choice(*labels) for name, labels in self.labels.items()})
+        rules = []
+        for child, (parents, table) in self.tables.items():
+            for place in itertools.product(*map(range, table.shape)):
+                read = zip((child, *parents), place, strict=True)
+                said = [Atom(name, "=", (self.labels[name][at],)) for name, at in read]
+                rules.append(nbr.Clause("~(" + " & ".join(map(str, said)) + ")", 1 - float(table[place])))
+        return nbr.Reasoner(world, rules, prior=nbr.priors.uniform(world))
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(number) for number in text.replace(";", " ").split(",")]
+
+
+def conditions(bif: Bif, count: int, seed: int) -> list[dict[str, int]]:
+    """Some variables of points drawn from the network, so that no condition is impossible."""
+    draw, found = random.Random(seed), []
+    for _ in range(count):
+        point: dict[str, int] = {}
+        while len(point) < len(bif.tables):
+            for child, (parents, table) in bif.tables.items():
+                if child not in point and all(parent in point for parent in parents):
+                    row = table[(slice(None), *(point[parent] for parent in parents))]
+                    point[child] = draw.choices(range(len(row)), row)[0]
+        found.append({name: point[name] for name in draw.sample(sorted(point), FIXED)})
+    return found
+
+
+def told(bif: Bif, condition: dict[str, int]) -> Expression:
+    return And(tuple(Atom(name, "=", (bif.labels[name][at],)) for name, at in condition.items()))
+
+
+def marginals(names: list[str]) -> None:
+    from pgmpy.inference import BeliefPropagation, VariableElimination
+    from pgmpy.utils import get_example_model
+
+    report = {}
+    for name in names:
+        bif = Bif.shipped(name)
+        start = time.perf_counter()
+        reasoner = bif.reasoner()
+        network = Network.of(reasoner.world, reasoner.prior, [reasoner.rules], [])
+        network.marginals([None])
+        compiled = time.perf_counter() - start
+        asked = conditions(bif, CONDITIONS, 1)
+        said = [told(bif, each) for each in asked]
+        start = time.perf_counter()
+        found = network.marginals(said)
+        ours = (time.perf_counter() - start) / (CONDITIONS * (len(bif.labels) - FIXED))
+        model = get_example_model(name)
+        elimination, far, peers, count = VariableElimination(model), 0.0, 0.0, 0
+        for row, each in enumerate(asked[: CHECKED.get(name, 100)]):
+            evidence = {key: bif.labels[key][at] for key, at in each.items()}
+            for variable in bif.labels:
+                if variable in evidence:
+                    continue
+                start = time.perf_counter()
+                wanted = elimination.query([variable], evidence, show_progress=False)
+                peers, count = peers + time.perf_counter() - start, count + 1
+                numbers = [wanted.get_value(**{variable: label}) for label in bif.labels[variable]]
+                far = max(far, float((found[variable][row] - torch.tensor(numbers)).abs().max()))
+        propagated = _propagated(BeliefPropagation, model, bif, asked[:5])
+        report[name] = {
+            "variables": len(bif.labels),
+            "rules": len(reasoner.rules),
+            "products": network.compiled.order.cost,
+            "widest": network.compiled.order.width,
+            "compiled_seconds": round(compiled, 3),
+            "largest_difference": far,
+            "compared": count,
+            "microseconds": round(1e6 * ours, 2),
+            "elimination_microseconds": round(1e6 * peers / count, 1),
+            "times_as_fast": round(peers / count / ours),
+            "propagation_microseconds": None if propagated is None else round(1e6 * propagated, 1),
+        }
+        print(name, json.dumps(report[name]), flush=True)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "networks.json").write_text(json.dumps(report, indent=1) + "\n")
+
+
+def _propagated(kind: type, model: object, bif: Bif, asked: list[dict[str, int]]) -> float | None:
+    """Seconds for each marginal by belief propagation: the tree of cliques is calibrated once."""
+    method = kind(model)
+    method.calibrate()
+    spent, count = 0.0, 0
+    for each in asked:
+        evidence = {key: bif.labels[key][at] for key, at in each.items()}
+        for variable in [variable for variable in bif.labels if variable not in evidence][:10]:
+            start = time.perf_counter()
+            method.query([variable], evidence, show_progress=False)
+            spent, count = spent + time.perf_counter() - start, count + 1
+    return spent / count
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=["marginals", "coverage"])
+    parser.add_argument("names", nargs="*", default=NAMES)
+    options = parser.parse_args()
+    marginals(list(options.names))

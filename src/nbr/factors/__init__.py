@@ -1,0 +1,7 @@
+"""Rules and a prior as a product of small tables, summed along an order that is found once."""
+
+from nbr.factors.network import Network
+from nbr.factors.structure import taken_apart
+from nbr.factors.values import Unfit, Values
+
+__all__ = ["Network", "Unfit", "Values", "taken_apart"]

@@ -1,0 +1,100 @@
+"""The few values of each variable that statements can tell apart: labels, or pieces of a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from nbr.errors import NbrError
+from nbr.language import Expression
+from nbr.language.linear import linears
+from nbr.priors import Allowed
+from nbr.world import Real, World
+
+STEPS = 512  # values of a number with a step that are told apart one by one where it is added or compared
+
+
+class Unfit(NbrError):
+    """Why a model cannot be summed as a product of tables."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """For each value a code that stands for it, and all that it stands for: a mask of labels, or pieces."""
+
+    codes: Tensor
+    allowed: tuple[Allowed, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def values(world: World, statements: Iterable[Expression], cuts: Mapping[str, Iterable[float]]) -> dict[str, Values]:
+    """The values of all variables: numbers are cut where statements compare them, and at the cuts given."""
+    said = list(statements)
+    every = {name: set(numbers) for name, numbers in cuts.items()}
+    for statement in said:
+        for name, numbers in statement.cuts(world).items():
+            every.setdefault(name, set()).update(numbers)
+    added = {name for statement in said for each in linears(statement) for name in each.names()}
+    found = {}
+    for name, variable in world.variables.items():
+        if not isinstance(variable, Real):
+            codes = torch.arange(variable.size, dtype=torch.float64)
+            found[name] = Values(codes, tuple(torch.eye(variable.size, dtype=torch.bool)))
+        elif variable.step and name in added:
+            found[name] = _each(name, variable)
+        else:
+            found[name] = _pieces(variable, every.get(name, set()))
+    return found
+
+
+def _each(name: str, variable: Real) -> Values:
+    assert variable.size is not None
+    if variable.size > STEPS:
+        raise Unfit(f"{name!r} is added up or compared and has {variable.size:,} values, more than {STEPS}")
+    codes = variable.low + variable.step * torch.arange(variable.size, dtype=torch.float64)
+    return Values(codes, tuple([(code, code)] for code in codes.tolist()))
+
+
+def _pieces(variable: Real, cuts: set[float]) -> Values:
+    """Cuts, and what lies between them; with a step only where there are values.
+
+    >>> _pieces(Real(0, 10), {0.0, 4.0}).allowed
+    ([(0.0, 0.0)], [(0.0, 4.0)], [(4.0, 4.0)], [(4.0, inf)])
+    >>> _pieces(Real(0, 4, step=1), {1.0, 2.0}).codes
+    tensor([0., 1., 2., 3.], dtype=torch.float64)
+    """
+    inner = sorted(cut for cut in cuts if variable.low <= cut <= variable.high)
+    edges = [-math.inf, *inner, math.inf]
+    codes: list[float] = []
+    allowed: list[Allowed] = []
+    for low, high in pairwise(edges):
+        if low > -math.inf and _valid(variable, low):
+            codes.append(low)
+            allowed.append([(low, low)])
+        middle = _between(variable, low, high)
+        if middle is not None:
+            codes.append(middle)
+            allowed.append([(low, high)])
+    return Values(torch.tensor(codes, dtype=torch.float64), tuple(allowed))
+
+
+def _valid(variable: Real, value: float) -> bool:
+    return not variable.step or abs(value / variable.step - round(value / variable.step)) < 1e-9
+
+
+def _between(variable: Real, low: float, high: float) -> float | None:
+    """A value strictly between two cuts, or up to the ends of the range; None if there is none."""
+    if not variable.step:
+        start, end = max(low, variable.low), min(high, variable.high)
+        return (start + end) / 2 if start < end else None
+    step = variable.step
+    first = math.floor(low / step + 1e-9) + 1 if low > -math.inf else math.ceil(variable.low / step - 1e-9)
+    last = math.ceil(high / step - 1e-9) - 1 if high < math.inf else math.floor(variable.high / step + 1e-9)
+    return first * step if first <= last else None
