@@ -44,7 +44,7 @@ UNREADABLE = (
     KeyError,
     AttributeError,
     TypeError,
-    RecursionError,
+    RuntimeError,  # RecursionError too
     OverflowError,
 )
 
