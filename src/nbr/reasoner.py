@@ -83,7 +83,7 @@ class Reasoner:
             raise NbrError("rules come as a list")
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
         self.knowledge = Knowledge(world, rules, codec)
-        self.known_prior = prior
+        self.known_prior = saved.fitting(prior, world)
         self.views, self.view_rows = seen_together.checked_and_counted(world, views, view_rows)
 
     @property

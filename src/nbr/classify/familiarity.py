@@ -78,8 +78,11 @@ class Familiarity:
             part = getattr(self, name)
             if part.shape != shape:
                 raise NbrError(f"the {name} of a classifier's familiarity have shape {tuple(part.shape)}, not {shape}")
+            whole = name == "labels" or (name == "references" and not part.is_floating_point())
+            if part.is_floating_point() == whole or part.dtype == torch.bool:
+                raise NbrError(f"the {name} of a classifier's familiarity cannot be of {part.dtype}")
             # A sum is not finite where any number is not, and takes one pass.
-            if part.dtype == torch.bool or not bool(part.sum(dtype=torch.float64).isfinite()):
+            if not bool(part.sum(dtype=torch.float64).isfinite()):
                 raise NbrError(f"the {name} of a classifier's familiarity are not finite numbers")
         if not torch.equal(self.labels.unique_consecutive().long(), torch.arange(labels)):
             raise NbrError("the examples of a classifier's familiarity do not stand label by label")
