@@ -1,6 +1,6 @@
 """Model files made by hand, checksum and all: each is refused in one line, or keeps every promise that it makes.
 
-    python benchmarks/file_fuzz.py [--count 2000] [--seed 0] [--jobs 1] [--only reasoners] [-o docs/results/file-fuzz.json]
+    python benchmarks/file_fuzz.py [--count 2000] [--seed 0] [--jobs 1] [-o docs/results/file-fuzz.json]
 
 Classifiers of all kinds, those that ship among them, and reasoners with rules and priors of all kinds, with one to
 three changes each: to weights, shapes, widths, scales, shares, beliefs, boxes, epsilon, labels, types and plain data. A
@@ -32,8 +32,7 @@ import torch
 
 import nbr
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import hostile_files
 import hostile_verdicts
 
@@ -108,8 +107,12 @@ def main() -> None:
     for kind in [asked.only] if asked.only else ["classifiers", "reasoners"]:
         parts = [range(at, min(at + CHUNK, asked.count)) for at in range(0, asked.count, CHUNK)]
         with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
-            done = pool.map(some, [kind] * len(parts), [asked.seed] * len(parts), parts)
-            found = [each for part in done for each in part]
+            found: list[dict[str, Any]] = []
+            for part in pool.map(some, [kind] * len(parts), [asked.seed] * len(parts), parts):
+                found += part
+                for each in part:
+                    if each["said"] == "broken":
+                        print(f"  {each['number']}: {each['of']}, {each['changes']}: {each['why']}", flush=True)
         wrong = [each for each in found if each["said"] == "broken"]
         broken += len(wrong)
         models = sorted({each["of"] for each in found})
@@ -121,11 +124,9 @@ def main() -> None:
             "longest, seconds": round(max(each["seconds"] for each in found), 1),
             "broken": wrong,
         }
-        print(f"{kind}: {len(found)} files")
+        print(f"{kind}: {len(found)} files", flush=True)
         for said, count in told[kind]["said"].items():
             print(f"  {count:>6}  {said}")
-        for each in wrong:
-            print(f"  {each['number']}: {each['of']}, {each['changes']}: {each['why']}")
     if asked.output:
         asked.output.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
     raise SystemExit(1 if broken else 0)
