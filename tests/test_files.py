@@ -222,7 +222,7 @@ def test_missing_file_and_folder(tmp_path) -> None:
 def test_a_file_made_by_hand_with_a_valid_checksum(tmp_path, model) -> None:
     from nbr.storage import container
 
-    header = json.dumps({"format": container.FORMAT, "checksum": container._checksum(model, {}), "model": model})
+    header = json.dumps({"format": container.FORMAT, "checksum": container.checksum(model, {}), "model": model})
     (tmp_path / "m.nbr").write_bytes(container.safetensors.torch.save({}, metadata={"nbr": header}))
     with pytest.raises(nbr.NbrError):
         nbr.load(tmp_path / "m.nbr")

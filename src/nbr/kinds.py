@@ -48,14 +48,11 @@ def load(path: str | PathLike[str]) -> Model:
         if place.suffix.lower() == ".toml":
             return _read(container.from_toml(content), registry.Parts())
         model, tensors = container.unpack(content)
-        try:
-            return _read(model, registry.Parts(tensors))
-        except NbrError:
-            raise
-        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError):  # made by hand, checksum and all
-            raise NbrError("the file does not hold a model that can be read") from None
+        return _read(model, registry.Parts(tensors))
     except NbrError as error:
-        raise NbrError(f"{place}: {error}") from None
+        raise NbrError(f"{place}: {' '.join(str(error).split())}") from None
+    except Exception as error:  # made by hand, checksum and all: readers check what they can name, this is the rest
+        raise NbrError(f"{place}: the file does not hold a model that can be read ({type(error).__name__})") from error
 
 
 def load_reasoner(path: str | PathLike[str]) -> Reasoner:

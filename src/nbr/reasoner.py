@@ -80,7 +80,7 @@ class Reasoner:
             raise NbrError("a decoder needs the latent world it reads from: give latent= and decoder= together")
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
         self.knowledge = Knowledge(world, rules, codec)
-        self.known_prior = prior
+        self.known_prior = saved.fitting(prior, world)
         self.together = Together.of(world, views, view_rows)
 
     @property

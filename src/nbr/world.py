@@ -18,6 +18,7 @@ from torch import Tensor
 from nbr import dates
 from nbr.errors import NbrError, suggest
 
+FINEST = 1e15  # steps: beyond, a number cannot tell one from the next
 TRUE_WORDS = {"1": 1.0, "true": 1.0, "yes": 1.0, "0": 0.0, "false": 0.0, "no": 0.0}
 
 
@@ -110,7 +111,8 @@ class Real:
         step = _bound(self.step)[0] or (1.0 if unit == "date" else 0.0)
         if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
             raise NbrError(f"a real needs finite bounds, the lower one first, not {low} and {high}")
-        if not 0 <= step < math.inf or (step and any(abs(b / step - round(b / step)) > 1e-6 for b in (low, high))):
+        count = [b / step for b in (low, high)] if step else []
+        if not 0 <= step < math.inf or any(not abs(c) < FINEST or abs(c - round(c)) > 1e-6 for c in count):
             raise NbrError(f"the bounds of a real are multiples of its step, not {low:g} and {high:g} of {step:g}")
         for name, value in {"low": low, "high": high, "step": step, "unit": unit}.items():
             object.__setattr__(self, name, value)

@@ -116,9 +116,9 @@ def test_parts_that_do_not_fit_are_refused(known: Familiarity) -> None:
         {"step": parts["step"][:1]},
         {"step": parts["step"] * torch.inf},
     ):
-        with pytest.raises(NbrError, match="do not fit together"):
+        with pytest.raises(NbrError, match="a classifier's familiarity"):
             Familiarity.restored(parts | wrong, 6, 2)
-    with pytest.raises(NbrError, match="do not fit together"):
+    with pytest.raises(NbrError, match="a classifier's familiarity"):
         Familiarity.restored({"centre": parts["centre"]}, 6, 2)
     assert Familiarity.restored({}, 6, 2) is None
 

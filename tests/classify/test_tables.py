@@ -79,5 +79,5 @@ def test_logistic_regressions_combined_are_saved(rules: list | None, tmp_path: P
     np.testing.assert_allclose(again.predict_proba(X), classifier.predict_proba(X), atol=0.05)
     told, tensors = linear.spec(classifier.estimators_[0])
     for wrong in ({"start": tensors["start"] * np.nan}, {"coefficients": tensors["coefficients"][:0]}):
-        with pytest.raises(NbrError, match="do not fit together"):
+        with pytest.raises(NbrError, match="has not finite coefficients"):
             linear.from_spec(told, tensors | wrong)

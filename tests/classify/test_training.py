@@ -78,6 +78,40 @@ def test_the_proof_allows_for_rounding() -> None:
     assert any(Fraction(float(c)) > distance for c, distance in zip(computed, exact, strict=True))  # it matters
 
 
+def one_rule(belief: float) -> RobustClassifier:
+    rules = linear()
+    one = torch.ones(1, dtype=torch.float64)
+    layer = rules.networks.module()[0]
+    fixed = Fixed(torch.nn.Sequential(Dense.of(layer.weight.detach()[1:], layer.bias.detach()[1:])))
+    classifier = RobustClassifier(1.0)
+    classifier.classes_, classifier.n_features_in_, classifier.shape_ = np.array([0, 1]), 2, None
+    none = torch.zeros(0, dtype=torch.float64)
+    classifier.rules_ = NonexpansiveRules(
+        Groups(torch.tensor([[0, 1]])), one, one, belief * one, fixed, torch.zeros(0, 2), none
+    )
+    return classifier
+
+
+@pytest.mark.parametrize("belief", [1.0, 0.9])
+def test_rounding_is_counted_at_the_input_and_at_the_changed_one(belief: float) -> None:
+    """Twice the slack, and more where the changed input is longer; for a rule alone, and for a rule among others."""
+    classifier = one_rule(belief)
+    X = (
+        np.array([0.8, 0.6], dtype=np.float32).astype(float) * 1e10
+        + np.array([0.6, -0.8]) * np.linspace(-2, 2, 41)[:, None]
+    )
+    rules, points = classifier.rules_, torch.from_numpy(X)
+    scores, none = rules.scores(points), torch.zeros(41, 1, dtype=torch.float64)
+    slack, bound = rules.slack(points, scores, none), float(rules.steepness)
+    assert float(slack.min()) > 1e-7
+    twice = ((scores.abs() - 2 * slack).clamp(min=0) / bound)[:, 0].numpy()
+    for proved in (classifier.certified_radius(X), classifier.rule_radius(X)[:, 0]):
+        assert bool((proved <= twice).all())
+        assert bool((proved >= twice - 1e-5).all())
+    longer = rules.slack(points, scores, none + 1e9)
+    assert bool((longer > 1.05 * slack).all())
+
+
 @pytest.mark.parametrize("size", [1.0, 1e6])
 def test_scores_are_off_by_no_more_than_is_said(size: float) -> None:
     """Networks and memories in float64 against the extended precision of numpy."""
@@ -108,7 +142,7 @@ def test_scores_are_off_by_no_more_than_is_said(size: float) -> None:
     gaps = wide[:, None] - memories.numpy().astype(np.longdouble)
     exact = np.concatenate([np.stack(columns, axis=1), size - np.sqrt((gaps**2).sum(axis=2))], axis=1)
     off = np.abs(scores.numpy() - exact)
-    slack = rules.slack(points, scores).numpy()
+    slack = rules.slack(points, scores, torch.zeros(1, 1, dtype=torch.float64)).numpy()
     assert off.max() > 0
     assert bool((off <= slack).all())
     assert slack.max() < 1e-6 * size

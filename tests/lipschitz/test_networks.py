@@ -153,3 +153,63 @@ def test_unknown_layers_have_no_bound() -> None:
         lipschitz.bound(nn.Sequential(Dense(3, 2), nn.Tanh()))
     with pytest.raises(NbrError, match="even"):
         lipschitz.dense(3, [5, 2])
+
+
+@pytest.mark.parametrize("layer", [MaxMin(), GroupSort(2), GroupSort(3)])
+def test_sorting_refuses_a_width_that_leaves_a_part_of_a_group(layer: nn.Module) -> None:
+    with pytest.raises(NbrError, match="takes"):
+        layer(torch.zeros(4, 7))
+
+
+def test_a_convolution_refuses_pictures_of_another_size() -> None:
+    with pytest.raises(NbrError, match="pictures"):
+        Convolution(1, 2, 3, (4, 4))(torch.zeros(1, 1, 9, 9))
+
+
+def changed(name: str, value: float | torch.Tensor) -> nn.Sequential:
+    """Networks with one of their parts changed."""
+    network = lipschitz.dense(5, [4, 4], 3, shared=1)
+    layer = network[2]
+    assert isinstance(layer, Dense)
+    part = value if isinstance(value, torch.Tensor) else getattr(layer, name).detach().clone()
+    if not isinstance(value, torch.Tensor):
+        part.view(-1)[1] = value
+    setattr(layer, name, nn.Parameter(part))
+    return network
+
+
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [
+        (nn.Sequential(Dense(5, 3), MaxMin(), Dense(3, 1)), "groups of 2, and gets 3"),
+        (nn.Sequential(Dense(5, 8), GroupSort(3), Dense(8, 1)), "groups of 3, and gets 8"),
+        (nn.Sequential(Dense(5, 4), MaxMin(), Dense(6, 1)), "takes 1 x 6 numbers, and gets 1 x 4"),
+        (nn.Sequential(Dense(5, 4, count=2), MaxMin(), Dense(4, 1, count=3)), "takes 3 x 4 numbers, and gets 2 x 4"),
+        (nn.Sequential(), "no layers"),
+        (nn.Sequential(nn.Flatten(0), Dense(5, 1)), "no Lipschitz bound"),
+        (changed("weight", torch.nan), "layer 3 of a network: a weight is not a finite number"),
+        (changed("bias", torch.inf), "layer 3 of a network: a bias is not a finite number"),
+        (changed("bias", torch.zeros(3, 1, 1)), "do not fit together"),
+        (changed("weight", torch.zeros(4, 4)), "do not fit together"),
+    ],
+)
+def test_what_a_bound_does_not_cover_is_refused(network: nn.Sequential, words: str) -> None:
+    for asked in (lipschitz.bound, lipschitz.finish, lipschitz.Fixed, lipschitz.Fixed.taking):
+        with pytest.raises(NbrError, match=words):
+            asked(network)
+
+
+def test_a_score_is_one_number() -> None:
+    with pytest.raises(NbrError, match="one output"):
+        lipschitz.Fixed(nn.Sequential(Dense(5, 2)))
+
+
+def test_numbers_whose_squares_are_lost_are_counted() -> None:
+    """A layer too small to see before one that makes up for it."""
+    network = nn.Sequential(Dense(3, 2), MaxMin(), Dense(2, 1)).double()
+    with torch.no_grad():
+        network[0].weight.mul_(1e-200)
+        network[2].weight.mul_(1e200)
+    points = torch.randn(200, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    assert float(lipschitz.rounding(network, length(points)).min()) > 1e-17
+    assert 0.9 < float(lipschitz.bound(network)) < 1e60

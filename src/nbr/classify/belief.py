@@ -23,12 +23,13 @@ from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Evaluation, Graded, Scored, check_combine
 from nbr.classify.inputs import Pictures
 from nbr.classify.rules import ScoredRules
-from nbr.classify.storage import header, restored
+from nbr.classify.storage import header, number_like, restored
 from nbr.errors import NbrError
 from nbr.inference.batch import Groups
 
 Array = NDArray[Any]
 FURTHEST = 100.0  # no larger radius is looked for
+SAVED = (linear.NAME, "nonexpansive", "robust", "belief")  # kinds of rules that a file may hold
 
 
 @registry.kind("model", "belief")
@@ -141,7 +142,7 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         """By scores where every rule has two groups and an estimator with a Lipschitz constant; else by grades.
 
         Such an estimator has a `decision_function` that changes by at most `lipschitz_` times the L2 distance, and
-        `rounding`, by how much it may be off, as `NonexpansiveClassifier` does.
+        `rounding`, by how much it may be off at inputs within a distance of some, as `NonexpansiveClassifier` does.
         """
         check_is_fitted(self)
         combine, groups = check_combine(self.combine), Groups(torch.stack(self.frames_))
@@ -151,11 +152,13 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         one = torch.ones(len(groups), dtype=torch.float64)
         scores = torch.stack([torch.from_numpy(each.decision_function(points)) for each in self.estimators_], dim=1)
 
-        def slack() -> Tensor:
-            return torch.stack([torch.from_numpy(each.rounding(points)) for each in self.estimators_], dim=1)
+        def slack(within: Tensor) -> Tensor:
+            far = within.expand(-1, len(groups)).T.numpy()
+            each = [one.rounding(points, reach) for one, reach in zip(self.estimators_, far, strict=True)]
+            return _sound(torch.stack([torch.from_numpy(part) for part in each], dim=1), "rounding")
 
         def steepness() -> Tensor:
-            return torch.tensor([each.lipschitz_ for each in self.estimators_], dtype=torch.float64)
+            return _sound(torch.tensor([each.lipschitz_ for each in self.estimators_]).double(), "lipschitz_")
 
         return Scored(combine, groups, ScoredRules(groups, one, one, self.beliefs_), scores, steepness, slack)
 
@@ -202,7 +205,7 @@ class BeliefClassifier(Pictures, BeliefEstimator):
     def from_spec(cls, model: registry.Spec, parts: registry.Parts) -> BeliefClassifier:
         """The inverse of `spec`."""
         found = restored(cls, model)
-        found.beliefs_, table = parts.tensors["beliefs"], parts.tensors["groups"].long()
+        found.beliefs_, table = number_like(parts.tensors["beliefs"]).double(), parts.tensors["groups"].long()
         found.estimators_ = [
             _restored(told, parts.below(f"rules.{number}")) for number, told in enumerate(model["rules"], 1)
         ]
@@ -216,27 +219,35 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         return found
 
 
-def _restored(told: registry.Spec, parts: registry.Parts) -> Any:
-    if told["classifier"] == linear.NAME:
+def _restored(told: object, parts: registry.Parts) -> Any:
+    name = told.get("classifier") if isinstance(told, dict) else None
+    if not isinstance(told, dict) or name not in SAVED:
+        raise NbrError(f"a rule of a classifier is one of {', '.join(SAVED)}, not {name!r:.60}")
+    if name == linear.NAME:
         return linear.from_spec(told, parts.tensors)
-    return registry.find("model", told["classifier"]).from_spec(told, parts)
+    return registry.find("model", name).from_spec(told, parts)
 
 
 def _check(found: BeliefClassifier, table: Tensor) -> None:
     """Parts that a hand-made file may have got wrong are found here rather than when somebody asks."""
-    rules = len(found.estimators_)
-    fits = table.shape == (rules, len(found.classes_)) and found.beliefs_.shape == (rules,) and rules > 0
-    if fits:
-        within = bool(((found.beliefs_ >= 0) & (found.beliefs_ <= 1)).all())
-        kinds = zip(found.estimators_, table, strict=True)
-        fits = within and all(
-            each.n_features_in_ == found.n_features_in_
-            and each.classes_.tolist() == list(range(int(group.max()) + 1))
-            and set(group.tolist()) - {-1} == set(each.classes_.tolist())
-            for each, group in kinds
-        )
-    if not fits:
-        raise NbrError("the parts of the classifier do not fit together")
+    rules, labels = len(found.estimators_), len(found.classes_)
+    if not rules or table.shape != (rules, labels) or found.beliefs_.shape != (rules,):
+        raise NbrError(f"the frames and beliefs of a classifier are not those of {rules} rules about {labels} labels")
+    if not bool(((found.beliefs_ >= 0) & (found.beliefs_ <= 1)).all()):
+        raise NbrError("the belief of a classifier's rule is a number from 0 to 1")
+    for number, (each, group) in enumerate(zip(found.estimators_, table.tolist(), strict=True), 1):
+        told = each.classes_.tolist()
+        if each.n_features_in_ != found.n_features_in_:
+            raise NbrError(f"rule {number} takes {each.n_features_in_} numbers, and inputs have {found.n_features_in_}")
+        if told != list(range(len(told))) or set(group) - {-1} != set(told):
+            raise NbrError(f"rule {number} does not tell the groups of its frame apart")
+
+
+def _sound(bounds: Tensor, name: str) -> Tensor:
+    """Bounds that estimators state of themselves."""
+    if not bool((bounds >= 0).all()):
+        raise NbrError(f"a bound is at least 0, and an estimator states {float(bounds.min()):g} as its {name}")
+    return bounds
 
 
 def _spread(graded: Tensor, frame: Tensor) -> Tensor:

@@ -7,10 +7,14 @@ all at once, it is ahead of c within eps. The radius is the smallest over all ri
 
 Fuzzy rules combined exactly have one more way to move: a rule with a and c in the same group moves both, and which of
 them more is not known. There Pl_a is taken with the rule moved against it, and Pl_c with the rule moved for it.
+
+All this is computed in float64, at the input and at every changed one: scores may be off by their `slack` at both, and
+what is combined from them by the `doubt`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,11 +29,21 @@ Combined = Callable[[Tensor], Tensor]  # from scores (n, rules) to log Pl of all
 
 
 def radius(
-    scores: Tensor, slack: Tensor, steepness: Tensor, groups: Groups, combined: Combined, exact: bool, most: float
+    scores: Tensor,
+    slack: Tensor,
+    doubt: Tensor,
+    steepness: Tensor,
+    groups: Groups,
+    combined: Combined,
+    exact: bool,
+    most: Tensor,
 ) -> Tensor:
-    """The largest proved radius of each input, up to `most`: (n,). `slack` is how far scores may be off."""
+    """The largest proved radius of each input, up to `most` (n,): (n,).
+
+    `slack` is how far scores may be off (n, rules), at both inputs together; `doubt`, what they combine to (n,).
+    """
     best = combined(scores).argmax(dim=1)
-    proved = torch.full((len(scores),), most, dtype=scores.dtype)
+    proved = most.clone()
     for step in range(1, groups.points):
         rival = (best + step) % groups.points
         ways = [groups.rising(best, rival)]
@@ -42,11 +56,21 @@ def radius(
             rival,
             [torch.addcmul(scores, way, slack, value=-1) for way in ways],
             [way * steepness for way in ways],
+            doubt,
+            exact,
         )
         behind = ~race.won(proved)
         if bool(behind.any()):
             proved[behind] = race.only(behind).furthest(proved[behind])
     return proved
+
+
+def shortened(near: Tensor, further: Tensor) -> Tensor:
+    """Radii for which the slack was counted twice as it is at the input, less what a changed input adds to it.
+
+    Longer inputs are off by more, by `further` steepnesses at the most; that much room a smaller radius leaves.
+    """
+    return (near - further.clamp(min=0)).nan_to_num(nan=0.0).clamp(min=0)
 
 
 @dataclass(frozen=True)
@@ -58,17 +82,21 @@ class _Race:
     rival: Tensor
     starts: list[Tensor]
     slopes: list[Tensor]
+    doubt: Tensor
+    exact: bool
 
     def only(self, rows: Tensor) -> _Race:
         starts, slopes = ([part[rows] for part in parts] for parts in (self.starts, self.slopes))
-        return _Race(self.combined, self.label[rows], self.rival[rows], starts, slopes)
+        return _Race(self.combined, self.label[rows], self.rival[rows], starts, slopes, self.doubt[rows], self.exact)
 
     def won(self, eps: Tensor) -> Tensor:
         """Whether the label is surely ahead with all scores moved by eps against it."""
         moved = [torch.addcmul(s, eps[:, None], way, value=-1) for s, way in zip(self.starts, self.slopes, strict=True)]
         ends = [self.combined(scores) for scores in moved]
-        ahead = ends[0].gather(1, self.label[:, None]) - ends[-1].gather(1, self.rival[:, None])
-        return ahead[:, 0] > SURE
+        own, other = ends[0].gather(1, self.label[:, None])[:, 0], ends[-1].gather(1, self.rival[:, None])[:, 0]
+        if self.exact:  # E[mu_Y] itself is off, which matters where it is small
+            return (own.exp() - self.doubt) > (other.exp() + self.doubt) * math.exp(SURE)
+        return own - other > SURE + self.doubt
 
     def furthest(self, high: Tensor) -> Tensor:
         """The largest eps below `high` at which the label is ahead, by halving; 0 if it never is."""

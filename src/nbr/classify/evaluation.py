@@ -16,6 +16,7 @@ from nbr.errors import NbrError, suggest
 from nbr.inference.batch import Batch, FuzzyBatch, Groups, scaled
 
 FEW, MANY = 32, 1024  # inputs at a time, so that
+NEXT = 1e-9  # a radius that is smaller by less is not looked for again
 CACHED = 1 << 18  # intermediate results stay in a fast cache
 
 
@@ -85,7 +86,7 @@ class Scored(Evaluation):
     rules: ScoredRules
     values: Tensor
     steepness: Callable[[], Tensor]
-    slack: Callable[[], Tensor]  # how far the scores may be off, (n, rules)
+    slack: Callable[[Tensor], Tensor]  # how far scores may be off within so far of each input, (n, rules)
 
     def rows(self) -> Iterator[slice]:
         return _slices(len(self.values), len(self.groups))
@@ -94,28 +95,48 @@ class Scored(Evaluation):
         return self.rules.batch(self.values[rows], self.combine)
 
     def rule_radius(self) -> Tensor:
-        return (self.values.abs() - self.slack()).clamp(min=0) / self.steepness()
+        slack, steepness = self._slack, self.steepness()
+        near = (self.values.abs() - 2 * slack).clamp(min=0) / steepness
+        return certificate.shortened(near, (self.slack(near) - slack) / steepness)
 
     def radius(self, most: float) -> Tensor:
-        if len(self.groups) == 1 and self.groups.complete and self.groups.points == 2 and float(self.rules.belief) == 1:
+        rules = self.rules
+        if self.combine == "scaled" and rules.plain:
             return self.rule_radius()[:, 0]  # the label is what the only rule says
-        slack, steepness = self.slack(), self.steepness()
+        slack, steepness = self._slack, self.steepness()
+        doubt = rules.doubt(self.values, 2 * slack + steepness * most, self.combine)
+        near = self._proved(self.values, 2 * slack, doubt, torch.full_like(doubt, most))
+        beyond = torch.maximum(slack, self.slack(near[:, None]))
+        found = certificate.shortened(near, ((beyond - slack) / steepness).amax(dim=1))
+        some = near - found > NEXT  # where all rules are not off by as much as the one that is most
+        found[some] = self._proved(self.values[some], (slack + beyond)[some], doubt[some], near[some])
+        return found
 
+    def _proved(self, values: Tensor, slack: Tensor, doubt: Tensor, most: Tensor) -> Tensor:
         def combined(scores: Tensor) -> Tensor:
             return self.rules.batch(scores, self.combine).points()
 
-        parts = []
-        for rows in self.rows():
-            known = (self.values[rows], slack[rows], steepness, self.groups, combined)
-            parts.append(certificate.radius(*known, exact=self.combine == "exact", most=most))
+        parts = [values[:0, 0]]
+        for rows in _slices(len(values), len(self.groups)):
+            known = (values[rows], slack[rows], doubt[rows], self.steepness(), self.groups, combined)
+            parts.append(certificate.radius(*known, exact=self.combine == "exact", most=most[rows]))
         return torch.cat(parts)
+
+    @property
+    def _slack(self) -> Tensor:
+        """At the inputs themselves."""
+        return self.slack(torch.zeros(len(self.values), 1, dtype=torch.float64))
 
 
 def evaluate(rules: NonexpansiveRules, points: Tensor, combine: str) -> Scored:
     """What nonexpansive rules say about points in float64."""
     with torch.no_grad():
         scores = rules.scores(points)
-    return Scored(combine, rules.groups, rules, scores, lambda: rules.steepness, lambda: rules.slack(points, scores))
+
+    def slack(within: Tensor) -> Tensor:
+        return rules.slack(points, scores, within)
+
+    return Scored(combine, rules.groups, rules, scores, lambda: rules.steepness, slack)
 
 
 def check_combine(combine: str) -> str:

@@ -57,16 +57,37 @@ class Familiarity:
             return None
         tensors = {"step": torch.ones(len(tensors.get("weights", ()))), **tensors}  # the first files had no steps
         if set(tensors) != {field.name for field in fields(cls)}:
-            raise NbrError("the parts of the classifier do not fit together")
+            raise NbrError("a classifier's familiarity has other parts than it needs")
         found = cls(**tensors)
-        examples, wide = found.references.shape
-        fits = found.directions.shape == (size, wide - 1) and found.weights.shape == found.step.shape == (wide,)
-        fits = fits and found.centre.shape == (size,) and found.labels.shape == found.distances.shape == (examples,)
-        known = fits and torch.equal(found.labels.unique_consecutive().long(), torch.arange(labels))
-        # A sum is not finite where any number is not, and takes one pass.
-        if not known or not all(bool(part.sum(dtype=torch.float64).isfinite()) for part in tensors.values()):
-            raise NbrError("the parts of the classifier do not fit together")
+        found._check(size, labels)
         return found
+
+    def _check(self, size: int, labels: int) -> None:
+        """Raise an error unless the parts fit, are finite, and every label has examples."""
+        examples, wide = len(self.references), len(self.weights)
+        shapes = {
+            "centre": (size,),
+            "directions": (size, wide - 1),
+            "weights": (wide,),
+            "references": (examples, wide),
+            "step": (wide,),
+            "labels": (examples,),
+            "distances": (examples,),
+        }
+        for name, shape in shapes.items():
+            part = getattr(self, name)
+            if part.shape != shape:
+                raise NbrError(f"the {name} of a classifier's familiarity have shape {tuple(part.shape)}, not {shape}")
+            whole = name == "labels" or (name == "references" and not part.is_floating_point())
+            if part.is_floating_point() == whole or part.dtype == torch.bool:
+                raise NbrError(f"the {name} of a classifier's familiarity cannot be of {part.dtype}")
+            # A sum is not finite where any number is not, and takes one pass.
+            if not bool(part.sum(dtype=torch.float64).isfinite()):
+                raise NbrError(f"the {name} of a classifier's familiarity are not finite numbers")
+        if not torch.equal(self.labels.unique_consecutive().long(), torch.arange(labels)):
+            raise NbrError("the examples of a classifier's familiarity do not stand label by label")
+        if bool((self.distances < 0).any()):
+            raise NbrError("a distance of a classifier's familiarity is below 0")
 
     def degree(self, points: Tensor, labels: Tensor) -> Tensor:
         """a of each input, whose label is said to be this: near 1 if it is like the label's examples, near 0 if not."""

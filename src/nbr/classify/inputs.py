@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import Tensor
 
+from nbr.classify.checks import check_box
 from nbr.classify.recipe import Sample, Watcher
 from nbr.errors import NbrError
 from nbr.training import here, reporter
@@ -64,6 +65,7 @@ class Pictures:
         return np.asarray(X).reshape(shape[0], -1)
 
     def _inside(self, points: Array) -> Array:
+        check_box(self.box)
         if self.box is not None:
             low, high = self.box
             if points.min() < low or points.max() > high:

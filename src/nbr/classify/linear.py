@@ -33,7 +33,7 @@ def from_spec(told: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Logisti
     rows = 1 if labels == 2 else labels
     sound = bool(coefficients.isfinite().all()) and bool(start.isfinite().all())
     if labels < 2 or coefficients.dim() != 2 or len(coefficients) != rows or start.shape != (rows,) or not sound:
-        raise NbrError("the parts of the classifier do not fit together")
+        raise NbrError(f"a logistic regression of {labels} labels has not finite coefficients for each")
     model.classes_, model.coef_, model.intercept_ = np.array(told["classes"]), coefficients.numpy(), start.numpy()
     model.n_features_in_ = coefficients.shape[1]
     return model

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from nbr import registry
+from nbr.classify.checks import check_epsilon
 from nbr.classify.descent import Descent, Loss, rightness
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Evaluation, evaluate
@@ -80,7 +81,7 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
             words = f"Only binary classification is supported. The type of the target is {type_of_target(y)}."
             raise NbrError(f"{words} RobustClassifier and BeliefClassifier take more labels")
         recipe = Recipe(
-            epsilon=float(self.epsilon),
+            epsilon=check_epsilon(self.epsilon),
             epochs=self.epochs,
             batch=self.batch_size,
             beta=self.beta,
@@ -114,9 +115,10 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
         check_is_fitted(self, "rules_")
         return float(self.rules_.networks.bound)
 
-    def rounding(self, X: ArrayLike) -> Array:
-        """How far float64 may be off in the output."""
-        return self.rules_.networks.rounding(length(self._points(X)))[:, 0].numpy()
+    def rounding(self, X: ArrayLike, within: ArrayLike = 0.0) -> Array:
+        """How far float64 may be off in the output, for inputs within an L2 distance of these."""
+        far = torch.as_tensor(within, dtype=torch.float64)
+        return self.rules_.networks.rounding((length(self._points(X)) + far)[:, None])[:, 0].numpy()
 
     def contents(self) -> dict[str, int]:
         """How many networks and weights there are."""
@@ -138,9 +140,11 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
         """The inverse of `spec`."""
         found = restored(cls, model)
         found.rules_ = _one_rule(networks(parts.tensors))
-        scores = found.rules_.scores(torch.zeros(1, found.n_features_in_, dtype=torch.float64))
-        if len(found.classes_) != 2 or scores.shape != (1, 1):
-            raise NbrError("the parts of the classifier do not fit together")
+        check_epsilon(found.epsilon)
+        size = found.rules_.networks.inputs
+        if len(found.classes_) != 2 or size != found.n_features_in_:
+            told = f"{len(found.classes_)} labels and inputs of {found.n_features_in_} numbers"
+            raise NbrError(f"a network that tells 2 labels by {size} numbers in a classifier of {told}")
         return found
 
     def _evaluate(self, X: ArrayLike) -> Evaluation:

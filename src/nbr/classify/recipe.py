@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from nbr.classify.augment import affine, drawn
+from nbr.classify.checks import check_epsilon
 from nbr.errors import NbrError
 from nbr.training import ALONE, Process, Watcher
 
@@ -43,6 +44,9 @@ class Recipe:
     omega: float = 0.5  # weight of the unmoved cross-entropy in the third step
     memories: bool = True
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_epsilon(self.epsilon)
 
     def weight_of_right(self, epoch: int) -> float:
         """The weight of being right at all in an epoch of the first step."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
@@ -11,10 +12,11 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from torch import nn
+from torch import Tensor, nn
 
 from nbr import registry
 from nbr.classify.beliefs import believe
+from nbr.classify.checks import check_epsilon
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Evaluation, check_combine, evaluate
 from nbr.classify.experts import Experts
@@ -27,7 +29,7 @@ from nbr.classify.modules import BareScores, Logits
 from nbr.classify.pairs import Pairs
 from nbr.classify.recipe import Recipe, Sample, suggested
 from nbr.classify.rules import NonexpansiveRules
-from nbr.classify.storage import header, networks, restored, written
+from nbr.classify.storage import header, networks, number_like, restored, written
 from nbr.errors import NbrError, suggest
 from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed
@@ -154,13 +156,15 @@ class RobustClassifier(Pictures, BeliefEstimator):
         """The inverse of `spec`; the first files had two labels, and the one that a rule speaks for as `side`."""
         tensors, found = parts.tensors, restored(cls, model)
         labels = len(found.classes_)
-        own = tensors["groups"].long() if "groups" in tensors else against_rest(tensors["side"].long(), labels)
-        values = {name: tensors[name] for name in OVER_RULES}
+        values = {name: number_like(tensors[name]).double() for name in (*OVER_RULES, "reach")}
         fixed = Fixed.taking(networks(tensors))
-        memories, reach = tensors["memories"], tensors["reach"]
-        found.rules_ = NonexpansiveRules(Groups(own), networks=fixed, memories=memories, reach=reach, **values)
+        frames = Groups(_frames(tensors, labels))
+        found.rules_ = NonexpansiveRules(frames, networks=fixed, memories=number_like(tensors["memories"]), **values)
+        if found.rules_.labels != labels or fixed.inputs != found.n_features_in_:
+            told = f"{found.rules_.labels} labels and inputs of {fixed.inputs} numbers"
+            raise NbrError(f"rules about {told} in a classifier of {labels} and {found.n_features_in_}")
         found.familiarity_ = Familiarity.restored(parts.below("familiarity").tensors, found.n_features_in_, labels)
-        _check(found)
+        check_epsilon(found.recipe_.get("epsilon") if found.epsilon == "auto" else found.epsilon)
         return found
 
     def as_module(self) -> nn.Module:
@@ -180,7 +184,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
 
     @property
     def _furthest(self) -> float:
-        return FURTHEST * float(self.recipe_["epsilon"] if self.epsilon == "auto" else self.epsilon)
+        return FURTHEST * check_epsilon(self.recipe_.get("epsilon") if self.epsilon == "auto" else self.epsilon)
 
     def _rules(self) -> NonexpansiveRules:
         check_is_fitted(self, "rules_")
@@ -188,8 +192,6 @@ class RobustClassifier(Pictures, BeliefEstimator):
 
     def _recipe(self, sample: Sample) -> Recipe:
         epsilon = suggested(sample) if self.epsilon == "auto" else self.epsilon
-        if isinstance(epsilon, str) or not epsilon > 0:
-            raise NbrError(f"epsilon is above 0, or 'auto', not {epsilon!r}")
         if not 0 <= self.held_out < 1:
             raise NbrError(f"held_out is a share from 0 up to 1, not {self.held_out!r}")
         for name in ("networks", "width", "depth", "head", "epochs", "batch_size", "learning_rate", "beta"):
@@ -199,7 +201,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
             raise NbrError(f"unknown frames {self.frames!r}" + suggest(str(self.frames), FRAMES))
         few = len(self.classes_) == 2
         return Recipe(
-            epsilon=float(epsilon),
+            epsilon=check_epsilon(epsilon),
             frames=("rest" if few else "pairs") if self.frames == "auto" else self.frames,
             networks=self.networks,
             width=self.width,
@@ -221,20 +223,10 @@ def _layout(recipe: Recipe, labels: int) -> Layout:
     return Pairs(labels) if recipe.frames == "pairs" else Experts(labels, recipe.networks)
 
 
-def _check(classifier: RobustClassifier) -> None:
-    """Parts that a hand-made file may have got wrong are found here rather than when somebody asks."""
-    rules = classifier.rules_
-    count, table, size = rules.networks.count + len(rules.memories), rules.groups.table, classifier.n_features_in_
-    lengths = {len(table), *(len(getattr(rules, name)) for name in OVER_RULES)}
-    sound = all(bool(getattr(rules, name).isfinite().all()) for name in (*OVER_RULES, "reach", "memories"))
-    within = bool(((rules.belief >= 0) & (rules.belief <= 1) & (rules.scale > 0)).all())
-    shares = bool(((rules.share >= 0) & (rules.share <= 1)).all())  # else R does not rise with G
-    grouped = rules.labels == len(classifier.classes_) and bool(((table >= -1) & (table <= 1)).all())
-    spoken = bool((table == 1).any(dim=1).all() & (table == 0).any(dim=1).all())
-    fits = (
-        rules.networks.inputs == size
-        and rules.memories.shape[1:] == (size,)
-        and len(rules.reach) == len(rules.memories)
-    )
-    if lengths != {count} or not (fits and sound and within and shares and grouped and spoken):
-        raise NbrError("the parts of the classifier do not fit together")
+def _frames(tensors: Mapping[str, Tensor], labels: int) -> Tensor:
+    if "groups" in tensors:
+        return tensors["groups"].long()
+    side = tensors["side"].long()
+    if side.dim() != 1 or bool(((side < 0) | (side >= labels)).any()):
+        raise NbrError(f"a rule speaks for a label that is none of {labels}")
+    return against_rest(side, labels)

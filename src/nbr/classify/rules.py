@@ -18,6 +18,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from nbr.errors import NbrError
 from nbr.inference.batch import Batch, CrispBatch, FuzzyBatch, Groups
 from nbr.lipschitz import Fixed
 from nbr.lipschitz.networks import UNIT, length
@@ -72,6 +73,44 @@ class ScoredRules:
             return FuzzyBatch(self.grades(scores), self.belief.to(scores.dtype))
         return CrispBatch(self.weights(scores), self.groups)
 
+    @property
+    def plain(self) -> bool:
+        """Whether there is one rule of two labels whose weight of evidence is its score itself."""
+        alone = len(self) == 1 and self.labels == 2
+        return alone and all(bool((part == 1).all()) for part in (self.belief, self.scale, self.share))
+
+    def check(self) -> None:
+        """Raise an error that says which assumption of the proof does not hold."""
+        table = self.groups.table
+        if table.dim() != 2 or table.is_floating_point() or table.shape[1] < 2:
+            raise NbrError("the frames of a classifier's rules are whole numbers, for each rule one for each label")
+        if bool(((table < -1) | (table > 1)).any()) or not bool(((table == 0).any(1) & (table == 1).any(1)).all()):
+            raise NbrError("a rule of a classifier tells two groups of labels apart, 0 and 1; -1 is outside")
+        wanted = {"share": "a share from 0 to 1", "scale": "a number above 0", "belief": "a number from 0 to 1"}
+        for name, words in wanted.items():
+            part = getattr(self, name)
+            if part.shape != table.shape[:1]:
+                raise NbrError(f"the {name} of {len(table)} rules has shape {tuple(part.shape)}")
+            bad = ~((part > 0) & part.isfinite() if name == "scale" else (part >= 0) & (part <= 1))
+            if bool(bad.any()):
+                rule = int(bad.nonzero()[0])
+                raise NbrError(f"the {name} of rule {rule + 1} is {words}, not {float(part[rule]):g}")
+
+    def doubt(self, scores: Tensor, moved: Tensor, combine: str) -> Tensor:
+        """By how much float64 may be off in what rules say together, their scores moved by up to so much: (n,).
+
+        Exact: in E[mu_Y], a sum of differences of grades. Scaled: in a sum of weights. A weight is s G itself, or it is
+        2 artanh(x), at most -log(1 - b), and off by sinh(weight) times as much as x.
+        """
+        count = 8 * (len(self) + 8) * UNIT
+        if combine == "exact":
+            return torch.full((len(scores),), count, dtype=torch.float64)
+        belief, share = self.belief.detach().double(), self.share.detach().double()
+        bent = torch.where(belief < 1, belief / (2 - belief), torch.where(share < 1, share, 0.0))
+        weight = 2 * torch.atanh(bent)
+        most = torch.where(belief == 1, self.scale * (scores.abs() + moved), 0.0)
+        return (count * weight + 8 * UNIT * torch.sinh(weight)).sum() + count * most.sum(dim=1)
+
 
 @dataclass(frozen=True, eq=False)
 class NonexpansiveRules(ScoredRules):
@@ -80,6 +119,16 @@ class NonexpansiveRules(ScoredRules):
     networks: Fixed
     memories: Tensor  # (memories, size)
     reach: Tensor  # d of each memory
+
+    def __post_init__(self) -> None:
+        self.check()
+        memories, size = tuple(self.memories.shape), self.networks.inputs
+        if memories[1:] != (size,) or self.reach.shape != memories[:1]:
+            raise NbrError(f"memories {memories} with reaches {tuple(self.reach.shape)}, and inputs of {size} numbers")
+        if len(self) != self.networks.count + len(self.memories):
+            raise NbrError(f"{len(self)} rules, but {self.networks.count} networks and {len(self.memories)} memories")
+        if not bool(self.memories.isfinite().all() & self.reach.isfinite().all()):
+            raise NbrError("a memory, or its reach, is not a finite number")
 
     def only(self, kept: Tensor) -> Self:
         """The same with only some of the rules: a mask over all that keeps every network."""
@@ -99,16 +148,19 @@ class NonexpansiveRules(ScoredRules):
         near = [reach - torch.cdist(part, memories) for part in points.split(CHUNK)]
         return torch.cat([self.networks(points), torch.cat(near)], dim=1)
 
-    def slack(self, points: Tensor, scores: Tensor) -> Tensor:
-        """How far float64 may be off in each G: (n, rules).
+    def slack(self, points: Tensor, scores: Tensor, within: Tensor) -> Tensor:
+        """How far float64 may be off in each G at inputs within a distance, (n, 1) or (n, rules), of these: (n, rules).
 
-        A squared distance by way of products is off by at most a few m u (|x| + |t|)^2, with m pixels.
+        A squared distance by way of products is off by at most a few m u (|x| + |t|)^2, with m pixels. The few are so
+        many here that the distance itself need not be known better.
         """
-        lengths, sizes = length(points), self._sizes
-        squared = 8 * points.shape[1] * UNIT * (lengths[:, None] + sizes) ** 2
-        distance = (self.reach - scores[:, self.first_memory :]).clamp(min=1e-300)
-        memories = torch.minimum(squared.sqrt(), squared / distance) + UNIT * (distance + self.reach.abs())
-        return torch.cat([self.networks.rounding(lengths), memories], dim=1)
+        within, first = within.expand(-1, len(self)), self.first_memory
+        lengths, far = length(points)[:, None] + within, within[:, first:]
+        squared = 8 * points.shape[1] * UNIT * (lengths[:, first:] + self._sizes) ** 2
+        distance = (self.reach - scores[:, first:]).clamp(min=0)
+        nearest = (distance - far).clamp(min=1e-300)
+        memories = torch.minimum(squared.sqrt(), squared / nearest) + UNIT * (distance + far + self.reach.abs())
+        return torch.cat([self.networks.rounding(lengths[:, :first]), memories], dim=1)
 
     @cached_property
     def steepness(self) -> Tensor:

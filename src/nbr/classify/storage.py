@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -10,10 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from nbr import registry
+from nbr.classify.checks import check_box, is_number
+from nbr.classify.evaluation import check_combine
 from nbr.errors import NbrError
 from nbr.lipschitz import Dense, MaxMin
 
 Classifier = TypeVar("Classifier")
+LEFT_OUT = ("checkpoint", "verbose", "rules", "n_jobs")  # settings of a run, not of what it made
 
 
 def header(classifier: Any) -> registry.Spec:
@@ -22,8 +26,7 @@ def header(classifier: Any) -> registry.Spec:
     classes = classifier.classes_
     if classes.dtype.kind not in "iubU" and not all(isinstance(label, str) for label in classes):
         raise NbrError(f"labels that are saved are whole numbers or strings, not {classes.dtype}")
-    left_out = ("checkpoint", "verbose", "rules", "n_jobs")
-    settings = {name: value for name, value in classifier.get_params(deep=False).items() if name not in left_out}
+    settings = {name: value for name, value in classifier.get_params(deep=False).items() if name not in LEFT_OUT}
     seed = settings["random_state"]
     settings["random_state"] = seed if isinstance(seed, int) else None
     return {
@@ -40,19 +43,51 @@ def header(classifier: Any) -> registry.Spec:
 
 def restored(cls: type[Classifier], model: Mapping[str, Any]) -> Classifier:
     """The inverse of `header`."""
-    settings = {name: tuple(value) if isinstance(value, list) else value for name, value in model["settings"].items()}
-    found: Any = cls(**settings)
-    found.classes_ = np.array(model["classes"])
-    found.n_features_in_ = int(model["features"])
-    found.shape_ = None if model["shape"] is None else (int(model["shape"][0]), int(model["shape"][1]))
-    found.recipe_, found.figures_ = model["recipe"], model["figures"]
-    if "sharpness" in model:
-        found.sharpness_ = float(model["sharpness"])
-    if not found.sharpness_ > 0:
-        raise NbrError("the parts of the classifier do not fit together")
-    if found.classes_.ndim != 1 or len(found.classes_) < 2:
-        raise NbrError("the parts of the classifier do not fit together")
+    settings = _table(model, "settings")
+    known = set(inspect.signature(cls).parameters) - set(LEFT_OUT)
+    for name in settings:
+        if name not in known:
+            raise NbrError(f"the file has a setting {name!r}, which {cls.__name__} does not take from files")
+    found: Any = cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
+    found.classes_ = _labels(model["classes"])
+    found.n_features_in_, found.shape_ = _inputs(model["features"], model["shape"])
+    found.recipe_, found.figures_ = _table(model, "recipe"), _table(model, "figures")
+    sharpness = model.get("sharpness", 1.0)
+    if not is_number(sharpness) or not sharpness > 0:
+        raise NbrError(f"the sharpness of a classifier's probabilities is a number above 0, not {sharpness!r}")
+    found.sharpness_ = float(sharpness)
+    check_box(found.box)
+    check_combine(found.combine)
     return found  # type: ignore[no-any-return]
+
+
+def _table(model: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = model[name]
+    if not isinstance(found, dict):
+        raise NbrError(f"the {name} of a classifier are a table of names, not {found!r:.60}")
+    return found
+
+
+def _labels(given: object) -> Any:
+    """At least two different labels in order, whole numbers, truth values or texts."""
+    alike = isinstance(given, list) and any(all(type(label) is kind for label in given) for kind in (bool, int, str))
+    if not isinstance(given, list) or not alike or len(given) < 2 or given != sorted(set(given)):
+        raise NbrError("the labels of a classifier are two different numbers or texts or more, in order")
+    found = np.array(given)
+    if found.dtype.kind not in "iubU":
+        raise NbrError("a label of a classifier is too large a number")
+    return found
+
+
+def _inputs(features: object, shape: object) -> tuple[int, tuple[int, int] | None]:
+    if type(features) is not int or features < 1:
+        raise NbrError(f"a classifier's inputs have a size above 0, not {features!r:.60}")
+    if shape is None:
+        return features, None
+    sound = isinstance(shape, list) and len(shape) == 2 and all(type(side) is int and side > 0 for side in shape)
+    if not isinstance(shape, list) or not sound or shape[0] * shape[1] != features:
+        raise NbrError(f"pictures of shape {shape!r:.60} do not have {features} values")
+    return features, (shape[0], shape[1])
 
 
 def written(network: nn.Module) -> registry.Tensors:
@@ -66,19 +101,21 @@ def written(network: nn.Module) -> registry.Tensors:
 
 
 def networks(tensors: Mapping[str, Tensor]) -> nn.Sequential:
-    """The inverse of `written`."""
+    """The inverse of `written`; what their bound assumes is checked where they are asked, by `Fixed`."""
     layers: list[nn.Module] = []
-    before: tuple[int, int] | None = None  # how many networks had how many outputs
-    number = 0
-    while f"networks.{number}.weight" in tensors:
-        weight, bias = tensors[f"networks.{number}.weight"], tensors[f"networks.{number}.bias"]
-        count, outputs, inputs = weight.shape
-        if bias.shape != (count, 1, outputs) or before not in (None, (1, inputs), (count, inputs)):
-            raise NbrError("the weights of a network do not fit together")
-        before = (count, outputs)
-        layer = Dense.__new__(Dense)
-        nn.Module.__init__(layer)
-        layer.weight, layer.bias = nn.Parameter(weight), nn.Parameter(bias)
-        layers += [layer, MaxMin()]
-        number += 1
+    names = [name for name in tensors if name.startswith("networks.")]
+    for number in range(len(names) // 2):
+        weight, bias = (tensors.get(f"networks.{number}.{part}") for part in ("weight", "bias"))
+        if weight is None or bias is None:
+            raise NbrError(f"layer {number + 1} of a network has no weights, or no biases")
+        layers += [Dense.of(number_like(weight), number_like(bias)), MaxMin()]
+    if not layers or len(names) % 2:
+        raise NbrError(f"a network needs weights and biases for each layer, and there are {len(names)} tensors")
     return nn.Sequential(*layers[:-1])
+
+
+def number_like(tensor: Tensor) -> Tensor:
+    """A tensor of a file that has to hold numbers with a fraction."""
+    if not tensor.is_floating_point():
+        raise NbrError(f"a tensor of a classifier has whole numbers, {tensor.dtype}, where it needs others")
+    return tensor

@@ -50,4 +50,7 @@ class Learned(Stacked):
 
     @classmethod
     def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Learned:
-        return cls(*saved.read(spec["model"], parts))
+        found = cls(*saved.read(spec["model"], parts))
+        if found.world != parts.context["world"]:
+            raise NbrError("a learned prior is of another world than its model")
+        return found

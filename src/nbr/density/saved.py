@@ -12,6 +12,7 @@ from nbr.density.written import written
 from nbr.errors import NbrError
 from nbr.priors import Prior
 from nbr.rules.knowledge import Knowledge
+from nbr.world import World
 
 
 def write(knowledge: Knowledge, prior: Prior | None) -> tuple[registry.Spec, registry.Tensors]:
@@ -20,6 +21,13 @@ def write(knowledge: Knowledge, prior: Prior | None) -> tuple[registry.Spec, reg
         model["prior"], parts = prior.spec()
         tensors |= registry.joined(parts, "prior")
     return model, tensors
+
+
+def fitting(prior: Prior | None, world: World) -> Prior | None:
+    """A prior for a model of this world."""
+    if prior is not None and prior.world != world:
+        raise NbrError("the prior is of another world than the model")
+    return prior
 
 
 def read(model: Mapping[str, Any], parts: registry.Parts) -> tuple[Knowledge, Prior | None]:

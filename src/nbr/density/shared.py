@@ -75,7 +75,9 @@ def _distinct(
 ) -> tuple[Tensor, Tensor]:
     """Rows that have only the shared columns, in no order, and the share of each; if too many, as many are drawn."""
     columns = [world.column(name) for name in shared]
-    values, back = torch.unique(points[:, columns], dim=0, return_inverse=True)
+    values, back = points[:1, :0], torch.zeros(len(points), dtype=torch.long)  # where nothing is shared, all are alike
+    if columns:
+        values, back = torch.unique(points[:, columns], dim=0, return_inverse=True)
     often = torch.zeros(len(values), dtype=torch.float64).index_add(0, back, weights)
     if int((often > 0).sum()) > SHARED:
         spaced = (torch.arange(SHARED) + torch.rand(1, generator=generator, dtype=torch.float64)) / SHARED

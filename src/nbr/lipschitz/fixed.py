@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nbr.lipschitz.networks import bound, rounding
+from nbr.errors import NbrError
+from nbr.lipschitz.layers import Dense
+from nbr.lipschitz.networks import bound, checked, rounding
 
 CHUNK = 512  # inputs at a time
 
@@ -31,6 +33,9 @@ class Fixed:
         return found
 
     def _hold(self, network: nn.Module) -> None:
+        *_, last = checked(network)
+        if not isinstance(last, Dense) or last.weight.shape[1] != 1:
+            raise NbrError("a network whose output is a score ends in a dense layer of one output")
         self._network = network.eval().requires_grad_(False)
         self._copies: dict[torch.dtype, nn.Module] = {}
 
@@ -45,9 +50,9 @@ class Fixed:
         return bound(self._network)
 
     def rounding(self, length: Tensor) -> Tensor:
-        """How far float64 may be off in the outputs for inputs of these L2 lengths: (n, networks)."""
+        """How far float64 may be off in the outputs for inputs of these L2 lengths, (n, 1) or (n, networks)."""
         start, slope = self._rounding
-        return start + slope * length[:, None]
+        return start + slope * length
 
     @cached_property
     def _rounding(self) -> tuple[Tensor, Tensor]:

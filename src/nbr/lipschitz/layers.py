@@ -12,6 +12,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from nbr.errors import NbrError
+
 
 class Dense(nn.Module):
     """`count` maps x -> W x + b with W on the Stiefel manifold."""
@@ -20,6 +22,14 @@ class Dense(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(_orthogonal(count, outputs, inputs, generator))
         self.bias = nn.Parameter(torch.zeros(count, 1, outputs))
+
+    @classmethod
+    def of(cls, weight: Tensor, bias: Tensor) -> Dense:
+        """A layer of these weights (count, outputs, inputs) and biases (count, 1, outputs), those of a file, say."""
+        layer = cls.__new__(cls)
+        nn.Module.__init__(layer)
+        layer.weight, layer.bias = nn.Parameter(weight), nn.Parameter(bias)
+        return layer
 
     def forward(self, x: Tensor) -> Tensor:
         count, outputs, _ = self.weight.shape
@@ -53,6 +63,8 @@ class Convolution(nn.Module):
         self.bias = nn.Parameter(torch.zeros(filters))
 
     def forward(self, x: Tensor) -> Tensor:
+        if x.shape[-2:] != self.size:  # the norm is that of pictures of this size
+            raise NbrError(f"a convolution of pictures {self.size} was given some of {tuple(x.shape[-2:])}")
         weight = self.weight / self.norm().clamp(min=1.0).to(self.weight.dtype)
         return nn.functional.conv2d(x, weight.to(x.dtype), self.bias.to(x.dtype), padding="same")
 
@@ -73,6 +85,8 @@ class MaxMin(nn.Module):
     """
 
     def forward(self, x: Tensor) -> Tensor:
+        if x.shape[-1] % 2:  # halves of different widths would broadcast, and stretch
+            raise NbrError(f"MaxMin takes pairs: an even width, not {x.shape[-1]}")
         first, second = x.chunk(2, dim=-1)
         if x.requires_grad:
             return torch.cat([torch.maximum(first, second), torch.minimum(first, second)], dim=-1)
@@ -92,9 +106,13 @@ class GroupSort(nn.Module):
 
     def __init__(self, group: int) -> None:
         super().__init__()
+        if group < 1:
+            raise NbrError(f"GroupSort takes groups of at least one, not {group}")
         self.group = group
 
     def forward(self, x: Tensor) -> Tensor:
+        if x.shape[-1] % self.group:
+            raise NbrError(f"GroupSort takes groups of {self.group}: a multiple of that as width, not {x.shape[-1]}")
         sorted_groups: Tensor = x.unflatten(-1, (-1, self.group)).sort(dim=-1).values
         return sorted_groups.flatten(-2)
 

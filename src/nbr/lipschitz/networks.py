@@ -14,6 +14,7 @@ from nbr.lipschitz.layers import Convolution, Dense, GroupSort, MaxMin
 from nbr.lipschitz.stiefel import retract
 
 UNIT = 2.0**-53  # rounding of one operation in float64
+LOST = 2.0**-500  # squares of smaller numbers are lost: what is computed by them is rounded up by as much
 
 
 def dense(inputs: int, widths: Sequence[int], count: int = 1, shared: int = 0, seed: int = 0) -> nn.Sequential:
@@ -40,7 +41,7 @@ def bound(network: nn.Module) -> Tensor:
     activations that sort. Rounding of the decomposition is allowed for.
     """
     total = torch.ones(1, dtype=torch.float64)
-    for layer in _chain(network):
+    for layer in checked(network):
         if isinstance(layer, Dense):
             total = total * _norms(layer.weight)
         elif isinstance(layer, Convolution):
@@ -52,7 +53,7 @@ def bound(network: nn.Module) -> Tensor:
 def finish(network: nn.Module) -> None:
     """Bring every dense layer to norm at most 1 as exactly as its weights can hold, in place."""
     with torch.no_grad():
-        for layer in _chain(network):
+        for layer in checked(network):
             if not isinstance(layer, Dense):
                 continue
             weight = layer.weight.double()
@@ -69,12 +70,12 @@ def rounding(network: nn.Module, length: Tensor) -> Tensor:
     """
     error = torch.zeros_like(length)[None]
     size = length[None]
-    for layer in _chain(network):
+    for layer in checked(network):
         if isinstance(layer, Dense):
             weight, bias = layer.weight.detach().double(), layer.bias.detach().double()[:, 0]
             terms = weight.shape[-1] + 2
             slip = terms * UNIT / (1 - terms * UNIT)
-            frobenius, shift = weight.flatten(1).norm(dim=1)[:, None], bias.norm(dim=1)[:, None]
+            frobenius, shift = weight.flatten(1).norm(dim=1)[:, None] + LOST, bias.norm(dim=1)[:, None] + LOST
             norm = _norms(weight)[:, None]
             error = norm * error + slip * (frobenius * (size + error) + shift)
             size = norm * size + shift
@@ -87,18 +88,56 @@ def _norms(weight: Tensor) -> Tensor:
     """Upper bounds on spectral norms; LAPACK's singular values are off by a small multiple of the rounding unit."""
     values = np.linalg.svd(weight.detach().double().numpy(), compute_uv=False)[:, 0]
     slack = 16 * max(weight.shape[-2:]) * UNIT
-    return torch.from_numpy(values * (1 + slack))
+    return torch.from_numpy(values * (1 + slack) + LOST)
 
 
-def _chain(network: nn.Module) -> list[nn.Module]:
+def checked(network: nn.Module) -> list[nn.Module]:
+    """The layers of networks for which a bound is known; an error says what it does not cover.
+
+    Shapes have to chain, numbers to be finite, and what sorts has to get whole groups: two halves of different widths,
+    say, would be broadcast, and that stretches.
+    """
     layers = list(network) if isinstance(network, nn.Sequential) else [network]
-    for layer in layers:
-        if not isinstance(layer, (Dense, Convolution, MaxMin, GroupSort, nn.Flatten)):
+    if not layers:
+        raise NbrError("a network has no layers")
+    width: int | None = None  # of the vectors that the next layer gets, where that is known
+    count = 1
+    for number, layer in enumerate(layers, 1):
+        where = f"layer {number} of a network"
+        if isinstance(layer, Dense):
+            count, width = _dense(layer, count, width, where)
+        elif isinstance(layer, Convolution):
+            _finite(layer, where)
+            if layer.weight.dim() != 4 or layer.weight.shape[2] != layer.weight.shape[3]:
+                raise NbrError(f"{where}: a convolution has square filters, not {tuple(layer.weight.shape)}")
+            width = None
+        elif isinstance(layer, (MaxMin, GroupSort)):
+            group = layer.group if isinstance(layer, GroupSort) else 2
+            if width is not None and width % group:
+                raise NbrError(f"{where}: {type(layer).__name__} takes groups of {group}, and gets {width} numbers")
+        elif not (isinstance(layer, nn.Flatten) and (layer.start_dim, layer.end_dim) == (1, -1)):
             raise NbrError(f"no Lipschitz bound is known for a layer {type(layer).__name__}")
     return layers
+
+
+def _dense(layer: Dense, count: int, width: int | None, where: str) -> tuple[int, int]:
+    """How many networks a layer is of and how many numbers each gives, if it takes what it gets."""
+    shape, bias = tuple(layer.weight.shape), tuple(layer.bias.shape)
+    if len(shape) != 3 or 0 in shape or bias != (shape[0], 1, shape[1]):
+        raise NbrError(f"{where}: weights {shape} and biases {bias} do not fit together")
+    if width not in (None, shape[2]) or count not in (1, shape[0]):
+        raise NbrError(f"{where} takes {shape[0]} x {shape[2]} numbers, and gets {count} x {width}")
+    _finite(layer, where)
+    return shape[0], shape[1]
+
+
+def _finite(layer: Dense | Convolution, where: str) -> None:
+    for name, part in (("weight", layer.weight), ("bias", layer.bias)):
+        if not bool(part.detach().isfinite().all()):
+            raise NbrError(f"{where}: a {name} is not a finite number")
 
 
 def length(points: Tensor) -> Tensor:
     """L2 lengths of points (n, size), rounded up."""
     exact: Tensor = points.double().norm(dim=1)
-    return exact * (1 + points.shape[1] * UNIT)
+    return exact * (1 + points.shape[1] * UNIT) + LOST

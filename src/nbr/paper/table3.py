@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
 from nbr.classify.beliefs import ABSENT, push, seen
-from nbr.classify.certificate import radius
+from nbr.classify.certificate import radius, shortened
 from nbr.classify.recipe import Recipe, Sample
 from nbr.classify.robust import RobustClassifier
 from nbr.classify.rules import NonexpansiveRules
@@ -50,8 +50,11 @@ class Combined:
         if not self.monotone:
             return torch.zeros(len(points), dtype=torch.float64)
         rules, scores = self.rules, self.rules.scores(points)
-        slack = rules.slack(points, scores)
-        return radius(scores, slack, rules.steepness, rules.groups, self.logits, exact=False, most=16.0)
+        none = torch.zeros(len(points), dtype=torch.float64)
+        slack, steepness = rules.slack(points, scores, none[:, None]), rules.steepness
+        near = radius(scores, 2 * slack, none, steepness, rules.groups, self.logits, exact=False, most=none + 16)
+        further = (rules.slack(points, scores, near[:, None]) - slack) / steepness
+        return shortened(near, further.amax(dim=1))
 
     def logits(self, scores: Tensor) -> Tensor:
         """Half the margin for the second label, minus half for the first."""

@@ -16,12 +16,14 @@ import torch
 from torch import Tensor
 
 from nbr import registry
+from nbr.errors import NbrError
 from nbr.priors import numbers
 from nbr.priors.numbers import Numbers, Piece
 from nbr.world import Real, Variable
 
 BEYOND = 1e-3  # what a label that the world does not have is scored as, outside of what sums to one
 LABELS = 24  # states of a choice
+ROUNDING = 1e-6  # by which masses may be off from a sum of 1
 SMOOTHING = 0.5  # rows added to every label, so that none is impossible
 
 Allowed = Tensor | Sequence[Piece]  # for a bit or a choice a mask over its values; for a real, pieces
@@ -35,6 +37,15 @@ class Column:
     state: Tensor  # (parts,), whole numbers
     mass: Tensor  # (parts,), sums to 1
     numbers: Numbers | None  # None for labels
+
+    def __post_init__(self) -> None:
+        parts = self.variable.size if self.numbers is None else len(self.numbers.cells)
+        if self.state.shape != (parts,) or self.mass.shape != (parts,) or not parts or not distributed(self.mass):
+            raise NbrError(f"a column of {parts} parts needs a state for each, and masses that sum to 1")
+        if bool((self.state < 0).any()) or int(self.state.max()) >= parts:
+            raise NbrError(f"the states of a column of {parts} parts are numbered from 0 on")
+        if not bool((torch.zeros(self.size).double().index_add(0, self.state, self.mass.double()) > 0).all()):
+            raise NbrError("a state of a column has no mass")
 
     @property
     def size(self) -> int:
@@ -92,7 +103,12 @@ class Column:
     def from_spec(cls, variable: Variable, parts: registry.Parts) -> Column:
         found = parts.tensors
         known = Numbers.unpacked(variable, found["numbers"]) if isinstance(variable, Real) else None
-        return cls(variable, found["state"].long(), found["mass"], known)
+        return cls(variable, found["state"].long(), found["mass"].double(), known)
+
+
+def distributed(masses: Tensor) -> bool:
+    """Whether these are shares of 1."""
+    return bool((masses >= 0).all()) and bool((masses.sum(dtype=torch.float64) - 1).abs() < ROUNDING)
 
 
 def learn(values: Tensor, variable: Variable, states: int) -> Column:

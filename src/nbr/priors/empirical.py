@@ -11,7 +11,7 @@ from torch import Tensor
 from nbr import registry
 from nbr.errors import NbrError
 from nbr.priors.base import HIDDEN, Factor, Prior
-from nbr.priors.columns import Allowed, meets
+from nbr.priors.columns import Allowed, distributed, meets
 from nbr.tables import Table
 from nbr.world import Real
 
@@ -22,8 +22,9 @@ class Empirical(Prior):
 
     def __init__(self, table: Table, weights: Tensor | None = None) -> None:
         super().__init__(table.world)
-        if not table.complete or not len(table):
-            raise NbrError("an empirical prior needs a table with rows and without holes")
+        if table.codes.dim() != 2 or table.codes.shape[1] != len(table.world) or not len(table) or not table.complete:
+            raise NbrError("an empirical prior needs a table with rows and without holes, a column for each variable")
+        _check(table, weights)
         self.points, counts = torch.unique(table.codes, dim=0, return_counts=True)
         self.weights = counts.double() / len(table)
         if weights is not None:
@@ -92,4 +93,13 @@ class Empirical(Prior):
 
     @classmethod
     def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Empirical:
-        return cls(Table(parts.context["world"], parts.tensors["points"]), parts.tensors["weights"])
+        return cls(Table(parts.context["world"], parts.tensors["points"].double()), parts.tensors["weights"].double())
+
+
+def _check(table: Table, weights: Tensor | None) -> None:
+    whole = [not isinstance(variable, Real) for variable in table.world.variables.values()]
+    codes = table.codes[:, whole]
+    if bool(table.world.outside(table.codes).any()) or bool((codes != codes.round()).any()):
+        raise NbrError("a row of an empirical prior has a value that its variable does not take")
+    if weights is not None and (weights.shape != (len(table),) or not distributed(weights)):
+        raise NbrError("the weights of an empirical prior are not shares of its rows that sum to 1")

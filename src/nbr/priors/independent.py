@@ -32,14 +32,14 @@ class Independent(Prior):
         self.columns = tuple(torch.as_tensor(column, dtype=torch.float64) for column in columns)
         self._each = []
         for (name, variable), column in zip(world.variables.items(), self.columns, strict=True):
-            fits = (
-                (len(column) in (0, 2) or column.dim() == 2)
-                if isinstance(variable, Real)
-                else _weighs(column, variable)
-            )
-            if not fits or not bool(column[~column.isnan()].isfinite().all()) or bool((column[-1:] < 0).any()):
-                raise NbrError(f"the prior of {name!r} does not fit: {column.tolist()}")
-            self._each.append(_single(variable, column))
+            flat = column.dim() == 1 and len(column) in (0, 2)
+            fits = flat or column.dim() == 2 if isinstance(variable, Real) else _weighs(column, variable)
+            if not fits or not bool(column[~column.isnan()].isfinite().all()):
+                raise NbrError(f"the prior of {name!r} does not fit: {column.tolist()!r:.200}")
+            try:
+                self._each.append(_single(variable, column))
+            except NbrError as error:
+                raise NbrError(f"the prior of {name!r}: {error}") from None
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         return self.sample_within({}, count, generator)
@@ -123,7 +123,7 @@ def product(variable: Real, one: Tensor, other: Tensor) -> Tensor:
 
 
 def _weighs(column: Tensor, variable: Variable) -> bool:
-    return column.shape == (variable.size,) and bool((column >= 0).all()) and bool(column.sum() > 0)
+    return column.shape == (variable.size,) and bool((column >= 0).all()) and 0 < float(column.sum()) < math.inf
 
 
 def _single(variable: Variable, column: Tensor) -> Column | Normal:

@@ -11,7 +11,7 @@ from torch import Tensor
 from nbr import registry
 from nbr.errors import NbrError
 from nbr.priors.base import HIDDEN, Factor, Prior
-from nbr.priors.columns import Allowed, Column, pad, pick
+from nbr.priors.columns import Allowed, Column, distributed, pad, pick
 from nbr.priors.forest import Forest
 from nbr.priors.tree import Tree
 from nbr.world import World
@@ -38,6 +38,10 @@ class Trees(Prior):
         if starts < 1 or len(self.trees) % starts:
             raise NbrError(f"{len(self.trees)} trees cannot be those of {starts} mixtures")
         self._valid = torch.from_numpy(pad(self.columns)).double()
+        if self.weights.shape != (len(self.trees),) or not distributed(self.weights):
+            raise NbrError("the weights of a mixture of trees are shares that sum to 1")
+        for tree in self.trees:
+            tree.check(self._valid.bool())
 
     @classmethod
     def average(cls, mixtures: Sequence[Trees]) -> Trees:
@@ -232,10 +236,12 @@ class Trees(Prior):
             Column.from_spec(variable, parts.below(f"column.{at}"))
             for at, variable in enumerate(world.variables.values())
         ]
-        trees = [
-            Tree(*each) for each in zip(found["order"].long(), found["parent"].long(), found["table"], strict=True)
-        ]
-        return cls(world, columns, found["weights"], trees, int(spec.get("starts", 1)))
+        orders, parents, entries = found["order"].long(), found["parent"].long(), found["table"].double()
+        trees = [Tree(*each) for each in zip(orders, parents, entries, strict=True)]
+        starts = spec.get("starts", 1)
+        if type(starts) is not int:
+            raise NbrError(f"the starts of a mixture of trees are a whole number, not {starts!r:.60}")
+        return cls(world, columns, found["weights"].double(), trees, starts)
 
 
 def _one_each(shares: Tensor) -> bool:

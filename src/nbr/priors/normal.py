@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nbr.errors import NbrError
 from nbr.priors.columns import Allowed
 from nbr.world import Real
 
@@ -19,6 +20,12 @@ class Normal:
     variable: Real
     mean: float
     spread: float
+
+    def __post_init__(self) -> None:
+        sound = math.isfinite(self.mean) and 0 < self.spread < math.inf
+        inside = self._below(self.variable.high) - self._below(self.variable.low) if sound else 0.0
+        if not math.sqrt(2 * math.pi) * self.spread * inside > 0:
+            raise NbrError(f"no value is near a mean of {self.mean:g} with a spread of {self.spread:g}")
 
     @property
     def mass(self) -> Tensor:

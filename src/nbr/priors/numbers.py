@@ -18,13 +18,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nbr.world import Real
+from nbr.errors import NbrError
+from nbr.world import FINEST, Real
 
 FINE = 128  # cells, where there are rows enough
 ROWS = 4  # of a cell
 LOOSE = 0.01  # the share of an atom's cell that is spread over the rest of it, for scoring
 BLIND = 1e-9  # the mass beyond either end where nothing was observed
 NEXT_TO_NOTHING = 1e-3  # of a piece in which no number can be recorded
+ROUNDING = 1e-6  # by which masses may be off from a sum of 1
 REACH = 8  # the scale of the tails: the range over this
 
 Piece = tuple[float, float]  # an open interval, or, where both ends are equal, a point
@@ -40,6 +42,23 @@ class Numbers:
     step: float  # draws are rounded to it, when it is above 0
     grain: float  # the smallest step between values, which atoms are as wide as
 
+    def __post_init__(self) -> None:
+        low, high, atom, mass = (
+            self.cells.T if self.cells.dim() == 2 and self.cells.shape[1] == 4 else torch.zeros(4, 0)
+        )
+        edges = torch.cat([low, high])
+        ordered = bool((low < high).all()) and torch.equal(low[1:], high[:-1])
+        if not len(low) or not bool(edges.isfinite().all()) or not ordered:
+            raise NbrError("the cells of a number follow each other from the lowest to the highest")
+        if not bool((atom.isnan() | ((atom >= low) & (atom <= high))).all()):
+            raise NbrError("the value of a cell of a number lies in the cell")
+        if not bool((mass >= 0).all()) or not bool((mass.sum() - 1).abs() < ROUNDING):
+            raise NbrError("the masses of the cells of a number sum to 1")
+        sound = bool(((self.tails >= 0) & (self.tails <= 1)).all()) and 0 < self.grain < math.inf
+        span = self.variable.high - self.variable.low
+        if not sound or not 0 <= self.step < math.inf or (self.step and span / self.step > FINEST):
+            raise NbrError("the tails, the step and the grain of a number are not numbers that could be so")
+
     @property
     def mass(self) -> Tensor:
         return self.cells[:, 3]
@@ -51,6 +70,9 @@ class Numbers:
 
     @classmethod
     def unpacked(cls, variable: Real, packed: Tensor) -> Numbers:
+        if packed.dim() != 2 or packed.shape[1] != 4 or len(packed) < 2:
+            raise NbrError(f"the cells of a number are rows of 4, not of shape {tuple(packed.shape)}")
+        packed = packed.double()
         return cls(variable, packed[:-1], packed[-1, :2], float(packed[-1, 2]), float(packed[-1, 3]))
 
     def find(self, values: Tensor) -> tuple[Tensor, Tensor]:
@@ -64,7 +86,8 @@ class Numbers:
         beside = torch.where(at, 1 - loose, loose.clamp(min=1e-6))
         share = torch.where(atom[cell].isnan(), 1.0, beside)
         size = torch.where(at, grain, torch.where(atom[cell].isnan(), width, (width - grain).clamp(min=grain)))
-        density = (share * (1 - self._beyond(cell) / mass[cell]) / size).log()
+        beyond = (self._beyond(cell) / mass[cell]).nan_to_num(nan=0.0).clamp(max=1 - BLIND)  # a cell may have no mass
+        density = (share * (1 - beyond) / size).log()
         scale = (self.variable.high - self.variable.low) / REACH
         for far, tail in zip((low[0] - filled, filled - high[-1]), self.tails, strict=True):
             outside = (tail / mass[cell] / scale).log() - 2 * torch.log1p(far.clamp(min=0) / scale)

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nbr.priors.columns import pick
+from nbr.errors import NbrError
+from nbr.priors.columns import ROUNDING, pick
 
 SCALED = 12  # columns after which weights are scaled again
 TINIEST = 1e-300  # what a scale is at least
@@ -29,6 +30,24 @@ class Tree:
     order: Tensor  # (columns,)
     parent: Tensor  # (columns,)
     table: Tensor  # (columns, states of the parent, states); for a root all rows are alike
+
+    def check(self, valid: Tensor) -> None:
+        """Raise an error unless this is a tree of columns with these states (columns, states), and all sums are 1."""
+        columns, most = valid.shape
+        if self.table.shape != (columns, most, most) or not self.order.shape == self.parent.shape == (columns,):
+            raise NbrError(f"a tree of {columns} columns and {most} states has parts of other shapes")
+        place = torch.full((columns,), -1)
+        if torch.equal(self.order.sort().values, torch.arange(columns)):
+            place[self.order] = torch.arange(columns)
+        within = bool(((self.parent >= 0) & (self.parent < columns)).all())
+        own = torch.arange(columns)
+        if not within or not bool(((place[self.parent] < place) | (self.parent == own)).all()) or int(place.min()) < 0:
+            raise NbrError("in a tree of columns the parent of each stands before it")
+        above = valid[self.parent] | (self.parent == own)[:, None]  # a root has alike rows for all states
+        off = (self.table.sum(dim=2) - 1).abs()[above]
+        outside = self.table.masked_select(~valid[:, None, :].expand_as(self.table))
+        if not bool((self.table >= 0).all()) or not bool((off < ROUNDING).all()) or bool((outside != 0).any()):
+            raise NbrError("the chances of a column's states in a tree sum to 1, whatever its parent's state")
 
     def log_complete(self, states: Tensor) -> Tensor:
         """The log probability of rows without holes, by looking up."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import torch
@@ -41,10 +42,13 @@ class CodeNetwork(Rule):
         variables = [world.variables[world.names[column]] for column in self.hidden]
         if any(isinstance(variable, Real) for variable in variables):
             raise NbrError("a rule on codes can only hide bits and choices")
+        ways = math.prod(variable.size or 0 for variable in variables)
+        if ways > MOST:
+            raise NbrError(f"a rule on codes hides at most {MOST} combinations, not {ways:,}")
+        if layers.widths(network) not in (None, (len(codec.latent), 1)):
+            raise NbrError(f"the network of a rule on codes takes {len(codec.latent)} numbers and gives 1")
         values = [torch.arange(variable.size or 0, dtype=torch.float64) for variable in variables]
         self.fills = torch.cartesian_prod(*values).reshape(-1, len(values)) if values else torch.zeros(1, 0)
-        if len(self.fills) > MOST:
-            raise NbrError(f"a rule on codes hides at most {MOST} combinations, not {len(self.fills)}")
 
     @property
     def inputs(self) -> tuple[str, ...]:

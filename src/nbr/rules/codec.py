@@ -32,6 +32,13 @@ class Codec:
     def __post_init__(self) -> None:
         if not isinstance(self.latent, World):
             raise NbrError(f"latent= is a World, not {type(self.latent).__name__}")
+        ends = {"decoder": (len(self.latent), len(self.world)), "encoder": (len(self.world), len(self.latent))}
+        for name, wanted in ends.items():
+            network = getattr(self, name)
+            known = layers.widths(network) if isinstance(network, nn.Module) else None
+            if known not in (None, wanted):
+                told = f"takes {known[0]} numbers and gives {known[1]}" if known else ""
+                raise NbrError(f"the {name} {told}, and the worlds need {wanted[0]} and {wanted[1]}")
 
     def decode(self, points: Tensor) -> Tensor:
         """F(z), as points of the observed world."""

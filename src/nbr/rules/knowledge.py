@@ -100,10 +100,10 @@ class Knowledge:
     def from_spec(cls, model: Mapping[str, Any], parts: registry.Parts) -> Knowledge:
         if not isinstance(model.get("variables"), list):  # written by hand
             model = written.plain(model)
-        world = World.from_spec(dict(model["variables"]))
+        world = _world(model["variables"])
         codec = None
         if "decoder" in model:
-            codec = Codec.from_spec(world, World.from_spec(dict(model["latent"])), model, parts)
+            codec = Codec.from_spec(world, _world(model["latent"]), model, parts)
         rules: list[Rule] = []
         for position, spec in enumerate(model.get("rules", []), 1):
             try:
@@ -111,6 +111,16 @@ class Knowledge:
             except NbrError as error:
                 raise NbrError(f"rule {position}: {error}") from None
         return cls(world, rules, codec)
+
+
+def _world(pairs: object) -> World:
+    """The inverse of `_ordered`."""
+    whole = isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+    if not isinstance(pairs, list) or not whole or not all(isinstance(name, str) for name, _ in pairs):
+        raise NbrError("the variables of a model are pairs of a name and a kind")
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise NbrError("a variable stands twice")
+    return World.from_spec(dict(pairs))
 
 
 def _rule(spec: object, parts: registry.Parts) -> Rule:

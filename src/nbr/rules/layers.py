@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +31,16 @@ def layers(network: nn.Module) -> list[nn.Module] | None:
         chains = [layers(part) for part in network]
         return None if any(chain is None for chain in chains) else [part for chain in chains for part in chain or []]
     return [network] if type(network) is nn.Linear or _name(network) else None
+
+
+def widths(network: nn.Module) -> tuple[int, int] | None:
+    """How many numbers a chain of known layers takes and gives; None where that is not known.
+
+    >>> widths(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2)))
+    (3, 2)
+    """
+    linear = [layer for layer in layers(network) or [] if isinstance(layer, nn.Linear)]
+    return (linear[0].weight.shape[1], linear[-1].weight.shape[0]) if linear else None
 
 
 def run(network: nn.Module, inputs: Tensor) -> Tensor:
@@ -103,7 +114,14 @@ def read(names: Sequence[object], tensors: Mapping[str, Tensor]) -> nn.Module:
         elif isinstance(name, str) and name in MONOTONE:
             chain.append(MONOTONE[name]())
         else:
-            raise NbrError(f"unknown layer {name!r}")
+            raise NbrError(f"unknown layer {name!r:.60}")
+    linear = [layer for layer in chain if isinstance(layer, nn.Linear)]
+    for before, after in pairwise(linear):
+        if before.weight.shape[0] != after.weight.shape[1]:
+            told = f"{before.weight.shape[0]} numbers is followed by one that takes {after.weight.shape[1]}"
+            raise NbrError(f"a layer that gives {told}")
+    if not linear:
+        raise NbrError("a network has no linear layer")
     return nn.Sequential(*chain)
 
 
@@ -112,9 +130,10 @@ def _name(layer: nn.Module) -> str:
 
 
 def _linear(weight: Tensor | None, bias: Tensor | None) -> nn.Linear:
-    if weight is None or weight.ndim != 2 or not torch.isfinite(weight).all():
+    if weight is None or weight.ndim != 2 or not weight.is_floating_point() or not torch.isfinite(weight).all():
         raise NbrError("a linear layer has no proper weight matrix")
-    if bias is not None and (bias.shape != weight.shape[:1] or not torch.isfinite(bias).all()):
+    sound = bias is None or (bias.shape == weight.shape[:1] and bias.is_floating_point())
+    if not sound or (bias is not None and not torch.isfinite(bias).all()):
         raise NbrError("a linear layer has a bias that does not fit")
     rows, columns = weight.shape
     layer = nn.Linear(columns, rows, bias=bias is not None, dtype=weight.dtype, device="meta")

@@ -60,6 +60,20 @@ class Neural(Rule):
             done[key] = self._logits(points)
         return torch.sigmoid(self._chosen(done[key]))
 
+    def _check(self) -> None:
+        super()._check()
+        known = layers.widths(self.network)
+        if known is None:
+            return
+        takes, gives = known
+        sizes = [self.world.variables[name] for name in self.inputs]
+        wide = sum(variable.size if isinstance(variable, Choice) else 1 for variable in sizes)
+        if takes != wide:
+            shape = f"{wide} columns ({', '.join(self.inputs)})"
+            raise NbrError(f"the network of the rule {self} does not take {shape}: it takes {takes}")
+        if type(self.output) is not int or not 0 <= self.output < gives:
+            raise NbrError(f"the network of the rule {self} has {gives} outputs, not one number {self.output!r:.60}")
+
     def _logits(self, points: Tensor) -> Tensor:
         encoded = self.world.encode(points, self.inputs)
         try:

@@ -44,7 +44,7 @@ UNREADABLE = (
     KeyError,
     AttributeError,
     TypeError,
-    RecursionError,
+    RuntimeError,  # RecursionError too
     OverflowError,
 )
 
@@ -56,7 +56,7 @@ def save(model: Saved, path: str | PathLike[str]) -> None:
         raise NbrError(f"a model is saved with the ending .nbr, not as {path.name!r}")
     spec, tensors = model.spec()
     tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
-    header = json.dumps({"format": FORMAT, "checksum": _checksum(spec, tensors), "model": spec})
+    header = json.dumps({"format": FORMAT, "checksum": checksum(spec, tensors), "model": spec})
     write(path, safetensors.torch.save(tensors, metadata={KEY: header}))
 
 
@@ -115,7 +115,7 @@ def unpack(content: bytearray) -> tuple[dict[str, Any], dict[str, Tensor]]:
     if version > FORMAT:
         raise NbrError(f"the file has format {version}, and this version of nbr reads up to {FORMAT}: update nbr")
     model = header.get("model")
-    if not isinstance(model, dict) or header.get("checksum") != _checksum(model, tensors):
+    if not isinstance(model, dict) or header.get("checksum") != checksum(model, tensors):
         raise NbrError("the file is damaged: its checksum does not fit")
     return model, tensors
 
@@ -138,7 +138,8 @@ def _tensor(content: bytearray, start: int, dtype: str, shape: list[int], data_o
     return torch.frombuffer(content, dtype=kind, count=count, offset=start + first).view(shape)
 
 
-def _checksum(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
+def checksum(model: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
+    """A digest of plain data and tensors."""
     digest = hashlib.sha256(json.dumps([FORMAT, model], sort_keys=True).encode())
     for name in sorted(tensors):
         tensor = tensors[name].contiguous()
