@@ -219,7 +219,7 @@ def reproduce(
         typer.echo(tables.attacked(table, budget, images, only or [], folder, report, as_json, jobs))
 
 
-Pictures = Annotated[list[Path], typer.Argument(help="PNG or other picture files of one digit each, any size.")]
+Pictures = Annotated[list[Path], typer.Argument(help="PNG or other picture files, as the classifier takes them.")]
 Classifier = Annotated[str, typer.Option("--model", help="A classifier: a .nbr file, mnist-4-9 or mnist-10.")]
 
 
@@ -247,7 +247,7 @@ def certify(pictures: Pictures, model: Classifier = "mnist-4-9", jobs: Jobs = No
     from nbr.app import classifying
 
     reports, failed = classifying.classify(pictures, model, jobs=jobs)
-    kept = [{key: each[key] for key in ("picture", "label", "proved_radius", "warnings")} for each in reports]
+    kept = [{key: each[key] for key in classifying.CERTIFIED} for each in reports]
     if reports or as_json:
         typer.echo(json.dumps({"pictures": kept}) if as_json else "\n".join(map(classifying.certified, kept)))
     if failed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import Tensor
 
+from nbr.classify import preparation as preparing
 from nbr.classify.recipe import Sample, Watcher
 from nbr.errors import NbrError
 from nbr.training import here, reporter
@@ -22,8 +24,22 @@ class Pictures:
     """Vectors (n, size) or pictures (n, height, width), inside a box if there is one."""
 
     box: tuple[float, float] | None = None
+    preparation: str = "none"
     shape_: tuple[int, int] | None
+    values_: tuple[float, float] | None = None  # what black and white are, where inputs are pictures
     classes_: Array
+
+    @property
+    def preparation_(self) -> preparing.Preparation:
+        """What is done to a picture file before it is judged; saved with the classifier."""
+        check_is_fitted(self)
+        return preparing.Preparation(self.preparation, self.shape_, self.values_)
+
+    def read(self, *paths: str | PathLike[str]) -> Array:
+        """Picture files as inputs (n, height, width), prepared as the command line and the server do it."""
+        if not paths:
+            raise NbrError("give at least one picture file")
+        return np.stack([self.preparation_.read(path).pixels for path in paths])
 
     def _sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Sample:
         """Inputs to be learned from, in float32, the numbers of their labels, and what each counts."""
@@ -55,6 +71,8 @@ class Pictures:
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if reset:
             self.shape_ = (int(shape[1]), int(shape[2])) if len(shape) == 3 else None
+            preparing.checked(self.preparation, self.shape_)
+            self.values_ = preparing.values_of(np.asarray(X), self.box) if len(shape) == 3 and np.size(X) else None
         if len(shape) != 3:
             return X
         if self.shape_ is not None and shape[1:] != self.shape_:

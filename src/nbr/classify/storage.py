@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from nbr import registry
+from nbr.classify.preparation import checked
 from nbr.errors import NbrError
 from nbr.lipschitz import Dense, MaxMin
 
@@ -33,6 +35,7 @@ def header(classifier: Any) -> registry.Spec:
         "classes": classes.tolist(),
         "features": classifier.n_features_in_,
         "shape": classifier.shape_,
+        "values": classifier.values_,
         "figures": getattr(classifier, "figures_", {}),
         **({"sharpness": classifier.sharpness_} if classifier.sharpness_ != 1 else {}),
     }
@@ -45,6 +48,7 @@ def restored(cls: type[Classifier], model: Mapping[str, Any]) -> Classifier:
     found.classes_ = np.array(model["classes"])
     found.n_features_in_ = int(model["features"])
     found.shape_ = None if model["shape"] is None else (int(model["shape"][0]), int(model["shape"][1]))
+    _prepare(found, model)
     found.recipe_, found.figures_ = model["recipe"], model["figures"]
     if "sharpness" in model:
         found.sharpness_ = float(model["sharpness"])
@@ -53,6 +57,20 @@ def restored(cls: type[Classifier], model: Mapping[str, Any]) -> Classifier:
     if found.classes_.ndim != 1 or len(found.classes_) < 2:
         raise NbrError("the parts of the classifier do not fit together")
     return found  # type: ignore[no-any-return]
+
+
+def _prepare(found: Any, model: Mapping[str, Any]) -> None:
+    """What is done to picture files. Files that do not say it were written when all were read as digits of MNIST:
+    those that were made from MNIST go on so, others take pictures as they were trained on them, as they are."""
+    if "preparation" not in model["settings"] and model["figures"].get("data") == "mnist":
+        found.preparation = "digits"
+    checked(found.preparation, found.shape_)
+    box = (0.0, 1.0) if found.box is None else found.box
+    values = model.get("values", None if found.shape_ is None else box)
+    plain = values is None or (len(values) == 2 and all(isinstance(each, int | float) for each in values))
+    if not plain or (values is not None and not -math.inf < values[0] < values[1] < math.inf):
+        raise NbrError("the parts of the classifier do not fit together")
+    found.values_ = None if values is None else (float(values[0]), float(values[1]))
 
 
 def written(network: nn.Module) -> registry.Tensors:
