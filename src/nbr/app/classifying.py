@@ -32,7 +32,7 @@ USUAL, STRANGE = 0.8, 0.5  # degrees of familiarity: 96 and 99 of 100 examples a
 def data(name: str, folder: Path | None) -> Report:
     if name not in datasets.COLLECTIONS:
         raise NbrError(f"unknown data {name!r}" + suggest(name, datasets.COLLECTIONS))
-    found = datasets.locate(datasets.COLLECTIONS[name], folder, _aside)
+    found = datasets.locate(datasets.COLLECTIONS[name], folder, aside)
     return {"data": name, "folder": str(found.folder), "origin": found.origin}
 
 
@@ -48,7 +48,7 @@ def classify(paths: list[Path], model: str, explain: bool = False, jobs: int | N
     for told, words in mapped(partial(_looked_at, classifier_of(model), explain), chunks, jobs):
         found += told
         for line in words:
-            _aside(line)
+            aside(line)
     return found, len(paths) - len(found)
 
 
@@ -211,5 +211,6 @@ def estimator_of(model: str) -> Any:
     return found
 
 
-def _aside(words: str) -> None:
+def aside(words: str) -> None:
+    """A line beside the answer."""
     print(words, file=sys.stderr, flush=True)

@@ -271,7 +271,8 @@ def data(
 def attack(
     model: Annotated[str, typer.Argument(help="A classifier: a .nbr file, mnist-4-9 or mnist-10.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder in which results are kept.")],
-    data: Annotated[str, typer.Option(help="mnist or fashion-mnist: whose test images to attack.")] = "mnist",
+    data: Annotated[str, typer.Option(help="mnist, fashion-mnist, class folders of pictures, or a table.")] = "mnist",
+    label: Annotated[str | None, typer.Option(help="The column of a table that has the labels; else the last.")] = None,
     epsilon: Annotated[float, typer.Option(help="The L2 length of a change.")] = 2.0,
     budget: Annotated[str, typer.Option(help="quick, or paper: the steps of each attack.")] = "quick",
     only: Annotated[list[str] | None, typer.Option(help="An attack to run; may be repeated.")] = None,
@@ -284,5 +285,5 @@ def attack(
     """Attack a classifier: what is left, beside what is proved. A run that was stopped goes on where it was."""
     from nbr.app import attack as attacking
 
-    report = attacking.run(model, data, epsilon, budget, only or [], images, output, worst, seed, jobs)
+    report = attacking.run(model, data, epsilon, budget, only or [], images, output, worst, seed, jobs, label)
     typer.echo(json.dumps(report) if as_json else attacking.shown(report))
