@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 import nbr
 from nbr import NbrError
+from nbr.classify.augment import affine, drawn
 from nbr.classify.preparation import Preparation, _means, values_of
 
 SMALL = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 2, "batch_size": 32, "random_state": 0}
@@ -116,7 +118,9 @@ def shown(count: int, high: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("kind", ["none", "scale"])
 def test_it_is_saved_with_the_model(tmp_path: Path, kind: str) -> None:
     X, y = shown(40, 255.0)
-    trained = nbr.RobustClassifier("auto", preparation=kind, **SMALL).fit(X.round(), y)
+    classifier = nbr.RobustClassifier("auto", preparation=kind, **SMALL)
+    with pytest.warns(UserWarning, match=r"pixels from 0 to 255: lengths, .* are in those units; box=\(0, 255\) says"):
+        trained = classifier.fit(X.round(), y)
     trained.save(tmp_path / "m.nbr")
     loaded = nbr.load(tmp_path / "m.nbr")
     assert loaded.preparation_ == trained.preparation_ == Preparation(kind, (9, 7), (0.0, 255.0))
@@ -160,3 +164,48 @@ def test_settings_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
     centred = nbr.NonexpansiveClassifier(1.0, **plain).fit(X - 0.5, y)
     with pytest.raises(NbrError, match=r"which of its numbers are black and white; train it with box="):
         centred.read(tmp_path / "a.png")
+
+
+def coloured(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Red, green and blue pictures of 6 x 8, all as bright."""
+    y = np.array(["red", "green", "blue"])[np.arange(count) % 3]
+    X = np.random.default_rng(0).random((count, 6, 8, 3)) * 0.3
+    X[np.arange(count), :, :, np.arange(count) % 3] += 0.6
+    return np.round(255 * X) / 255, y
+
+
+def test_colour_from_arrays_to_files(tmp_path: Path) -> None:
+    X, y = coloured(60)
+    trained = nbr.RobustClassifier(0.5, preparation="scale", box=(0, 1), **SMALL | {"epochs": 12}).fit(X, y)
+    trained.save(tmp_path / "c.nbr")
+    loaded = nbr.load(tmp_path / "c.nbr")
+    assert loaded.shape_ == (6, 8, 3)
+    assert loaded.preparation_.words() == "any size, scaled to 8 x 6, colour, black 0 to white 1"
+    assert loaded.predict(X).tolist() == y.tolist()
+    saved(tmp_path / "a.png", (X[0] * 255).round().astype(np.uint8))
+    saved(tmp_path / "b.png", np.kron((X[1] * 255).round(), np.ones((3, 3, 1))).astype(np.uint8))
+    read = loaded.read(tmp_path / "a.png", tmp_path / "b.png")
+    np.testing.assert_allclose(read, X[:2], atol=1e-12)
+    grey = loaded.preparation_.read(saved(tmp_path / "g.png", noise(6, 8)))
+    assert (grey.pixels.shape, grey.stretch) == ((6, 8, 3), pytest.approx(math.sqrt(3)))
+    with pytest.raises(NbrError, match="pictures are 6 x 8; the classifier knows 6 x 8 x 3"):
+        loaded.predict(X[..., 0])
+
+
+def test_one_channel_is_grey_and_five_are_no_file(tmp_path: Path) -> None:
+    X, y = shown(40)
+    plain = {"widths": (8, 8), "epochs": 2, "random_state": 0}
+    grey = nbr.NonexpansiveClassifier(1.0, **plain).fit(X[..., None], y)
+    assert grey.shape_ == (9, 7)
+    np.testing.assert_array_equal(grey.decision_function(X), grey.decision_function(X[..., None]))
+    many = nbr.NonexpansiveClassifier(1.0, **plain).fit(np.stack([X] * 5, axis=3), y)
+    with pytest.raises(NbrError, match="it takes 5 channels, and files have grey or three"):
+        many.read(saved(tmp_path / "a.png", noise(9, 7)))
+
+
+def test_colours_are_moved_together() -> None:
+    """A change of a coloured picture is the same change of each of its layers."""
+    X = torch.rand(4, 6, 8, 3, generator=torch.Generator().manual_seed(0))
+    maps = drawn(4, 1.0, torch.Generator().manual_seed(1))
+    for channel in range(3):
+        torch.testing.assert_close(affine(X, maps)[..., channel], affine(X[..., channel].contiguous(), maps))

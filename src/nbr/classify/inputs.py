@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from os import PathLike
 from typing import Any
 
@@ -21,11 +22,11 @@ Array = NDArray[Any]
 
 
 class Pictures:
-    """Vectors (n, size) or pictures (n, height, width), inside a box if there is one."""
+    """Vectors (n, size), pictures (n, height, width) or (n, height, width, channels), inside a box if there is one."""
 
     box: tuple[float, float] | None = None
     preparation: str = "none"
-    shape_: tuple[int, int] | None
+    shape_: tuple[int, ...] | None  # (height, width) or (height, width, channels) of pictures
     values_: tuple[float, float] | None = None  # what black and white are, where inputs are pictures
     classes_: Array
 
@@ -36,7 +37,7 @@ class Pictures:
         return preparing.Preparation(self.preparation, self.shape_, self.values_)
 
     def read(self, *paths: str | PathLike[str]) -> Array:
-        """Picture files as inputs (n, height, width), prepared as the command line and the server do it."""
+        """Picture files as inputs in the shape of the training pictures, prepared as command line and server do it."""
         if not paths:
             raise NbrError("give at least one picture file")
         return np.stack([self.preparation_.read(path).pixels for path in paths])
@@ -67,18 +68,23 @@ class Pictures:
         return torch.from_numpy(self._inside(points))
 
     def _flat(self, X: ArrayLike, reset: bool) -> ArrayLike:
-        """Pictures as vectors; while training, their shape is noted."""
+        """Pictures as vectors; while training, their shape is noted, and what black and white are."""
         shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) == 4 and shape[3] == 1:
+            shape = shape[:3]  # one channel is grey
+        seen = tuple(map(int, shape[1:])) if len(shape) in (3, 4) else None
         if reset:
-            self.shape_ = (int(shape[1]), int(shape[2])) if len(shape) == 3 else None
-            preparing.checked(self.preparation, self.shape_)
-            self.values_ = preparing.values_of(np.asarray(X), self.box) if len(shape) == 3 and np.size(X) else None
-        if len(shape) != 3:
+            self.shape_ = seen
+            preparing.checked(self.preparation, seen)
+            self.values_ = None if seen is None or not np.size(X) else preparing.values_of(np.asarray(X), self.box)
+            if self.values_ == preparing.BYTES and self.box is None:
+                told = "pixels from 0 to 255: lengths, epsilon and proved radii too, are in those units"
+                warnings.warn(f"{told}; box=(0, 255) says that it is meant, X / 255 has them from 0 to 1", stacklevel=4)
+        if seen is None:
             return X
-        if self.shape_ is not None and shape[1:] != self.shape_:
-            raise NbrError(
-                f"pictures are {shape[1]} x {shape[2]}; the classifier knows {self.shape_[0]} x {self.shape_[1]}"
-            )
+        if self.shape_ is not None and seen != self.shape_:
+            told, known = (" x ".join(map(str, each)) for each in (seen, self.shape_))
+            raise NbrError(f"pictures are {told}; the classifier knows {known}")
         return np.asarray(X).reshape(shape[0], -1)
 
     def _inside(self, points: Array) -> Array:

@@ -29,7 +29,7 @@ KINDS = ("none", "scale", "digits")
 FILE, PREPARED = "file", "prepared picture"  # what a proof is about
 CHANNELS = 3
 EPS = float(np.finfo(np.float64).eps)
-BYTE = 255.0
+BYTES = (0.0, 255.0)
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class Preparation:
         """Why the classifier takes no picture files, if it does not."""
         if self.shape is None:
             return "it takes numbers, not pictures"
+        if len(self.shape) == 3 and self.shape[2] != CHANNELS:
+            return f"it takes {self.shape[2]} channels, and files have grey or three"
         if self.values is None:
             return "it is not known which of its numbers are black and white; train it with box=(black, white)"
         return None
@@ -98,7 +100,7 @@ class Preparation:
             "scale": f"any size, scaled to {self.size}",
             "digits": f"any size, cut out, scaled and centred as MNIST is, {self.size}",
         }[self.kind]
-        tone = "colour" if len(self.shape) == CHANNELS else "grey"
+        tone = "grey" if len(self.shape) == 2 else "colour"
         return f"{done}, {tone}, black {self.values[0]:g} to white {self.values[1]:g}"
 
     def as_json(self) -> dict[str, Any]:
@@ -133,7 +135,7 @@ class Preparation:
             squeezed = "" if height * wide == width * tall else ", which changes its proportions"
             notes.append(f"{pixels.size} pixels: scaled to {self.size}{squeezed}")
             stretch *= math.sqrt(tall * wide / (height * width))
-        if len(self.shape) == CHANNELS:
+        if len(self.shape) == 3:
             found = pixels.levels / pixels.white
             if not pixels.colour:
                 found, stretch = np.repeat(found[:, :, None], CHANNELS, axis=2), stretch * math.sqrt(CHANNELS)
@@ -180,11 +182,11 @@ def values_of(X: Array, box: Range | None) -> Range | None:
     if X.dtype.kind not in "iuf":
         return None
     low, high = float(X.min()), float(X.max())
-    if low < 0 or high > BYTE or not math.isfinite(high):
+    if low < 0 or high > BYTES[1] or not math.isfinite(high):
         return None
     if high <= 1:
         return 0.0, 1.0
-    return (0.0, BYTE) if X.dtype.kind in "iu" or bool((np.rint(X) == X).all()) else None
+    return BYTES if X.dtype.kind in "iu" or bool((np.rint(X) == X).all()) else None
 
 
 def _means(many: int, few: int) -> Array:

@@ -47,7 +47,11 @@ def restored(cls: type[Classifier], model: Mapping[str, Any]) -> Classifier:
     found: Any = cls(**settings)
     found.classes_ = np.array(model["classes"])
     found.n_features_in_ = int(model["features"])
-    found.shape_ = None if model["shape"] is None else (int(model["shape"][0]), int(model["shape"][1]))
+    found.shape_ = None if model["shape"] is None else tuple(map(int, model["shape"]))
+    if found.shape_ is not None and (
+        math.prod(found.shape_) != found.n_features_in_ or len(found.shape_) not in (2, 3)
+    ):
+        raise NbrError("the parts of the classifier do not fit together")
     _prepare(found, model)
     found.recipe_, found.figures_ = model["recipe"], model["figures"]
     if "sharpness" in model:

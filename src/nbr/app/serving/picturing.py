@@ -34,7 +34,7 @@ class Judged:
 
     def __init__(self, classifier: BeliefEstimator, name: str, side: int) -> None:
         self.classifier, self.name, self.side = classifier, name, side
-        self.shape: tuple[int, int] | None = getattr(classifier, "shape_", None)
+        self.shape: tuple[int, ...] | None = getattr(classifier, "shape_", None)
 
     def model(self) -> Report:
         """Labels, the shape of inputs, and recorded figures."""
