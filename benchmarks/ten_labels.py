@@ -36,7 +36,8 @@ def main(data: str, epochs: int, beta: float, frames: str, output: Path | None, 
     classifier = nbr.RobustClassifier(
         1.58, frames=frames, networks=each, width=256, depth=5, head=32, epochs=epochs, batch_size=512,
         learning_rate=0.06, beta=beta, augment=0.3, memories=frames != "rest",
-        box=(0, 1), random_state=0, verbose=True, checkpoint=checkpoint,
+        box=(0, 1), preparation="digits" if data == "mnist" else "none", random_state=0, verbose=True,
+        checkpoint=checkpoint,
     )  # fmt: skip
     classifier.fit(X[:-HELD], y[:-HELD])
     if output is not None:

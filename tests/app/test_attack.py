@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from PIL import Image
 
 import nbr
 from command import run
@@ -27,7 +31,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def model(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(attack.datasets, "mnist", bars)
+    monkeypatch.setattr(nbr.datasets, "mnist", bars)
     return Path(shutil.copy(trained, tmp_path))
 
 
@@ -58,7 +62,7 @@ def test_three_labels_are_attacked_too(model: Path, monkeypatch: pytest.MonkeyPa
         thick[:, 9:19, 9:19] = 1
         return np.concatenate([X, thick]), np.concatenate([y, np.full(len(thick), 7)])
 
-    monkeypatch.setattr(attack.datasets, "mnist", three)
+    monkeypatch.setattr(nbr.datasets, "mnist", three)
     X, y = three(None, "train")
     settings = {"width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 32, "random_state": 0}
     classifier = nbr.RobustClassifier(1.0, box=(0, 1), **settings).fit(X, y)
@@ -79,6 +83,81 @@ def test_bad_settings(model: Path) -> None:
         attack.run(str(model), "cifar", 2.0, "quick", ["PGD"], None, model.parent / "x", False, 0)
     with pytest.raises(NbrError, match="did you mean 'mnist-4-9'"):
         attack.run("mnist-49", "mnist", 2.0, "quick", ["PGD"], None, model.parent / "x", False, 0)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A classifier whose labels are words, class folders, and the same as a table; dark on light."""
+    place = tmp_path_factory.mktemp("own")
+    X, y = bars(None, "train")
+    X, names = 1 - X[:, ::2, ::2], np.array(["up", "flat"])[y]
+    network = nbr.NonexpansiveClassifier(1.0, widths=(32, 8), epochs=8, batch_size=32, random_state=0)
+    network.fit(X, names).save(place / "own.nbr")
+    network.fit(X.reshape(60, -1), names).save(place / "vectors.nbr")
+    for number, (pixels, name) in enumerate(zip(X[:30], names, strict=False)):
+        folder = place / "pictures" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray((pixels * 255).round().astype(np.uint8)).save(folder / f"{number}.png")
+    (place / "pictures" / "up" / "notes.txt").write_text("no picture, and does not look like one")
+    table = pd.DataFrame(X[:30].reshape(30, -1)).assign(kind=names[:30])
+    table.columns = [*(f"p{i}" for i in range(196)), "kind"]
+    table.to_csv(place / "rows.csv", index=False)
+    table[["kind", *table.columns[:-1]]].to_parquet(place / "rows.parquet")
+    return place
+
+
+def attacked(own: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return run("attack", *words, "-o", f"run-{len(list(own.iterdir()))}", "--only", "DDN", "--epsilon", "1", cwd=own)
+
+
+def test_own_pictures_and_rows_are_attacked(own: Path) -> None:
+    """Labels are words; folders and tables of the same pictures give the same figures, whatever takes them."""
+    found = {}
+    for model, data, more in [
+        ("own.nbr", "pictures", ()),
+        ("own.nbr", "rows.csv", ()),
+        ("vectors.nbr", "rows.csv", ("--label", "kind")),
+        ("vectors.nbr", "rows.parquet", ("--label", "kind")),
+    ]:
+        done = attacked(own, model, "--data", data, *more, "--json")
+        assert done.returncode == 0, done.stderr
+        told = found[model, data] = json.loads(done.stdout)
+        assert (told["images"], told["natural"], told["broken_within_their_proved_radius"]) == (30, 1.0, 0)
+        assert told["proved"] <= told["attacked_without_box"] <= told["attacked"] <= 1
+    assert found["own.nbr", "pictures"]["proved_of"] == "file"
+    assert found["own.nbr", "rows.csv"]["proved_of"] == "prepared picture"
+    assert found["vectors.nbr", "rows.csv"]["proved_of"] == "numbers"
+    assert len({(told["proved"], round(told["attacked"], 1)) for told in found.values()}) == 1
+    shown = attacked(own, "own.nbr", "--data", "pictures").stdout
+    assert "own.nbr: 30 pictures, L2 1" in shown
+    assert "lengths and proofs are of the file" in shown
+
+
+def test_what_cannot_be_attacked_is_told_in_a_line(own: Path) -> None:
+    shutil.copytree(own / "pictures", own / "strange")
+    (own / "strange" / "flat").rename(own / "strange" / "flatt")
+    shutil.copytree(own / "pictures" / "up", own / "single" / "up")
+    shutil.copytree(own / "pictures", own / "broken")
+    (own / "broken" / "up" / "z.png").write_text("nothing")
+    (own / "empty" / "up").mkdir(parents=True)
+    (own / "hole.csv").write_text("\n".join((own / "rows.csv").read_text().splitlines()[:2]).replace("1.0", "?", 1))
+    for words, said in [
+        (("own.nbr",), "mnist has the labels 0 to 9, and the classifier tells 'flat' from 'up'; give your pictures"),
+        (("own.nbr", "--data", "nothing"), "unknown data 'nothing': there is no such file; data are mnist"),
+        (("own.nbr", "--data", "strange"), "the folder 'flatt' is no label of the classifier; did you mean 'flat'?"),
+        (("own.nbr", "--data", "single"), "all pictures have one label"),
+        (("own.nbr", "--data", "broken"), "z.png: not a picture that can be read"),
+        (("own.nbr", "--data", "empty"), "up has no pictures (.bmp"),
+        (("own.nbr", "--data", "pictures/up"), "pictures/up has no sub-folders; class folders have one for each"),
+        (("vectors.nbr", "--data", "pictures"), "the classifier takes none: it takes numbers, not pictures"),
+        (("vectors.nbr", "--data", "rows.csv", "--label", "knd"), "there is no column 'knd'; did you mean 'kind'?"),
+        (("vectors.nbr", "--data", "rows.csv", "--label", "p3"), "the label '1.0' is no label of the classifier"),
+        (("vectors.nbr", "--data", "hole.csv"), "row 2, column 'p0': '?' is not a number"),
+        (("mnist-4-9", "--data", "rows.csv"), "196 columns beside the label 'kind', and the classifier takes 784"),
+    ]:
+        done = attacked(own, *words)
+        assert (done.returncode, done.stdout, said in done.stderr) == (2, "", True), done.stderr
+        assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from PIL import Image
 
 import nbr
 from command import run
-from nbr.classify import frames, pictures
+from nbr.classify import frames
 from nbr.robustness import changes
 
 SMALL = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 64, "random_state": 0}
@@ -46,7 +47,7 @@ def test_classify_and_certify(folder: Path) -> None:
     assert found.returncode == 0, found.stderr
     label = (folder / "label").read_text()
     assert found.stdout.startswith(f"first.png: {label}\n")
-    assert "proved: no change of L2 length" in found.stdout
+    assert "proved of the file: no change of its pixels of L2 length" in found.stdout
     told = json.loads(run("classify", "first.png", "--model", "bars.nbr", "--json", cwd=folder).stdout)["pictures"][0]
     assert told["label"] == label
     low, high = told["intervals"][label]
@@ -55,7 +56,9 @@ def test_classify_and_certify(folder: Path) -> None:
     assert told["rules"][0]["speaks_for"] == label
     assert "4 networks" in run("show", "bars.nbr", cwd=folder).stdout
     short = run("certify", "first.png", "--model", "bars.nbr", cwd=folder)
-    assert f"first.png: {label}; proved: no change of L2 length {told['proved_radius']:.4f}" in short.stdout
+    assert told["proved_of"] == "file"
+    shown = float(re.search(r"L2 length ([\d.]+) or less", short.stdout)[1])
+    assert told["proved_radius"] - 1e-4 < shown <= told["proved_radius"], "rounded, but never up"
 
 
 @pytest.mark.parametrize(
@@ -114,30 +117,40 @@ def test_every_kind_of_classifier_is_shown_and_asked(others: Path, model: str, l
     told = json.loads(run("classify", "first.png", "--model", model, "--json", cwd=others).stdout)["pictures"][0]
     assert len(told["intervals"]) == labels
     explained = run("classify", "first.png", "--model", model, "--explain", cwd=others).stdout
-    assert ("a change of L2 length" if labels == 2 else "its rules give no gradients") in explained
+    assert ("a change of the file of L2 length" if labels == 2 else "its rules give no gradients") in explained
     assert told["proved_radius"] > 0
-    assert "proved: no change" in run("certify", "first.png", "--model", model, cwd=others).stdout
+    assert "proved of the file: no change" in run("certify", "first.png", "--model", model, cwd=others).stdout
 
 
 def test_warnings_go_to_stderr(folder: Path) -> None:
+    """Of a digit that is cut out the prepared picture is proved, and the words say that it is not the file."""
+    X, y = bars(60)
+    settings = SMALL | {"epochs": 3}
+    nbr.RobustClassifier(1.0, box=(0, 1), preparation="digits", **settings).fit(X, y).save(folder / "digits.nbr")
     picture = Image.open(folder / "first.png").resize((90, 90)).point(lambda value: 255 - value)
     picture.save(folder / "large.png")
-    found = run("certify", "large.png", "--model", "bars.nbr", cwd=folder)
+    found = run("certify", "large.png", "first.png", "--model", "digits.nbr", cwd=folder)
     assert found.returncode == 0
     assert "inverted" in found.stderr
     assert "90 x 90" in found.stderr
+    assert found.stdout.count("proved of the prepared 28 x 28 picture, not of the file: no change of L2 length") == 2
+    told = json.loads(run("certify", "large.png", "--model", "digits.nbr", "--json", cwd=folder).stdout)["pictures"][0]
+    assert (told["proved_of"], told["prepared_shape"]) == ("prepared picture", [28, 28])
+    refused = run("certify", "large.png", "--model", "bars.nbr", cwd=folder)
+    assert refused.stderr.startswith("nbr: large.png: it has 90 x 90 pixels, and the classifier takes 28 x 28")
 
 
 def test_explained_by_weights_and_by_what_would_have_to_change(folder: Path) -> None:
     found = run("classify", "first.png", "--model", "bars.nbr", "--explain", cwd=folder)
     assert found.returncode == 0, found.stderr
-    assert "what would have to change\n    a change of L2 length" in found.stdout
+    assert "what would have to change\n    a change of the file of L2 length" in found.stdout
     words = ("classify", "first.png", "--model", "bars.nbr", "--explain", "--json")
     told = json.loads(run(*words, cwd=folder).stdout)["pictures"][0]
     assert told["change"]["label"] == ({"up", "flat"} - {told["label"]}).pop()
     assert told["change"]["distance"] > told["proved_radius"]
     assert set(told["change"]["turned"]) & {rule["rule"] for rule in told["rules"]}
-    classifier, picture = nbr.load(folder / "bars.nbr"), pictures.read(folder / "first.png")[0][None]
+    classifier = nbr.load(folder / "bars.nbr")
+    picture = classifier.read(folder / "first.png")
     margin = abs(float(classifier.decision_function(picture)[0]))  # scaled weights add up to it
     signed = [each["weight"] * (1 if each["speaks_for"] == told["label"] else -1) for each in told["weights"]]
     assert sum(signed) == pytest.approx(margin, rel=1e-6)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import nbr
-from nbr.classify import pictures
 
 FILES = Path(__file__).parent / "files"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -28,7 +27,7 @@ def vectors() -> np.ndarray:
 def digits() -> np.ndarray:
     """Two digits, pale and noisy ones, one between them, and noise."""
     dice = np.random.default_rng(0)
-    P = np.stack([pictures.read(EXAMPLES / f"{name}.png")[0] for name in ("nine", "four")])
+    P = nbr.load("mnist-4-9").read(*(EXAMPLES / f"{name}.png" for name in ("nine", "four")))
     noisy = (P + dice.random((2, 28, 28)) * 0.5).clip(0, 1)
     return np.concatenate([P, P[::-1] * 0.7, noisy, (P[:1] + P[1:]) / 2, dice.random((3, 28, 28))])
 

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 import nbr
-from nbr.classify import pictures
 from nbr.classify.robust import RobustClassifier
 from nbr.kinds import SHIPPED
 from nbr.lipschitz import bound
@@ -31,11 +30,11 @@ def test_it_is_small_and_carries_its_figures(shipped: RobustClassifier) -> None:
 
 @pytest.mark.parametrize(("name", "label"), [("nine", 9), ("four", 4)])
 def test_it_reads_pictures(shipped: RobustClassifier, name: str, label: int) -> None:
-    picture, _ = pictures.read(EXAMPLES / f"{name}.png")
-    assert shipped.predict(picture[None]).tolist() == [label]
-    low, high = shipped.belief(picture[None])[0, [4, 9].index(label)]
+    picture = shipped.read(EXAMPLES / f"{name}.png")
+    assert shipped.predict(picture).tolist() == [label]
+    low, high = shipped.belief(picture)[0, [4, 9].index(label)]
     assert 0.5 < low <= high <= 1
-    assert shipped.certified_radius(picture[None])[0] > 0
+    assert shipped.certified_radius(picture)[0] > 0
 
 
 def test_all_ten_digits() -> None:
@@ -44,7 +43,7 @@ def test_all_ten_digits() -> None:
     assert (SHIPPED / "mnist-10.nbr").stat().st_size <= 10_000_000
     assert ten.figures_["images"] == 10_000
     assert ten.classes_.tolist() == list(range(10))
-    X = np.stack([pictures.read(EXAMPLES / f"{name}.png")[0] for name in ("nine", "four")])
+    X = ten.read(*(EXAMPLES / f"{name}.png" for name in ("nine", "four")))
     assert ten.predict(X).tolist() == [9, 4]
     assert bool((ten.certified_radius(X) > 1).all())
     seen, blank = (np.diff(ten.belief(each)).max() for each in (X, np.zeros_like(X)))

@@ -7,11 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from nbr import datasets
-from nbr.app.classifying import classifier_of
+from nbr.app.classifying import aside, estimator_of
+from nbr.app.examples import Examples, examples
 from nbr.classify.robust import RobustClassifier
 from nbr.errors import NbrError
 from nbr.robustness.base import Stages
@@ -35,13 +34,19 @@ def run(
     worst_only: bool,
     seed: int,
     jobs: int | None = None,
+    label: str | None = None,
 ) -> Report:
     if not epsilon > 0:
         raise NbrError(f"epsilon is above 0, not {epsilon:g}")
     steps = steps_of(budget, names)
-    subject = _subject(model, data, images, seed, jobs)
+    classifier = _attackable(model)
+    shown = examples(classifier, data, label, jobs)
+    for note in shown.notes:
+        aside(f"{data}: {note}")
+    subject = _subject(classifier, shown, images, seed, jobs)
     found = measure(subject, steps, epsilon, output, reporter(True), skip_broken=worst_only, seed=seed, jobs=jobs)
-    report = _report(found, model, budget, steps, worst_only)
+    about = {"data": data, "noun": shown.noun, "proved_of": shown.proved_of, "box": list(_box(classifier, shown))}
+    report = {"model": model, **about, **_report(found, budget, steps, worst_only)}
     boxless = {name: stages for name, stages in steps.items() if name in BOXLESS}
     if boxless:
         report |= _without_box(subject, found, boxless, output / "without-box", seed, report, jobs)
@@ -65,38 +70,43 @@ def _without_box(
     wide = replace(subject, target=subject.target.without_box(), **parts)
     further = measure(wide, steps, found.epsilon, folder, reporter(True), skip_broken=True, seed=seed, jobs=jobs)
     broken = report["broken_within_their_proved_radius"] + _unproved(further)
-    share = float((~further.broken).sum() / len(left))
+    share = int((~further.broken).sum()) / len(left)
     return {"attacked_without_box": share, "broken_within_their_proved_radius": broken}
 
 
-def _subject(model: str, data: str, images: int | None, seed: int, jobs: int | None) -> Subject:
-    """A classifier with test images of its labels, and starting points among the training images."""
-    classifier = classifier_of(model)
-    load = {"mnist": datasets.mnist, "fashion-mnist": datasets.fashion_mnist}.get(data)
-    if load is None:
-        raise NbrError(f"unknown data {data!r}; there are mnist and fashion-mnist")
-    classes = [int(label) for label in classifier.classes_]
-    (X, y), (Z, z) = load(classes, "train"), load(classes, "test")
+def _subject(classifier: Any, found: Examples, images: int | None, seed: int, jobs: int | None) -> Subject:
+    """A classifier with inputs of its labels, and starting points among others."""
+    Z, z = found.inputs, found.codes
     if images is not None:
         if not 0 < images <= len(Z):
-            raise NbrError(f"there are {len(Z)} test images, so --images is 1 to {len(Z)}")
+            raise NbrError(f"there are {len(Z)} {found.noun}, so --images is 1 to {len(Z)}")
         chosen = torch.randperm(len(Z), generator=torch.Generator().manual_seed(seed))[:images].sort().values.numpy()
         Z, z = Z[chosen], z[chosen]
+    raw = classifier.raw_module() if isinstance(classifier, RobustClassifier) else None
+    target = Target(classifier.as_module(), *_box(classifier, found), raw, raw)
+    tested, truth, train = torch.from_numpy(Z), torch.from_numpy(z), torch.from_numpy(found.others)
+    radius = torch.from_numpy(classifier.set_params(n_jobs=jobs).certified_radius(Z))
+    starts = nearest_others(tested, truth, train, torch.from_numpy(found.other_codes), target)
+    return Subject(target, tested, truth, radius, starts)
+
+
+def _box(classifier: Any, found: Examples) -> tuple[float, float]:
+    """What values inputs may have: as the classifier was told, from black to white, or as all examples have them."""
+    box: tuple[float, float] | None = classifier.box or classifier.values_
+    return box or (float(found.others.min()), float(found.others.max()))
+
+
+def _attackable(model: str) -> Any:
+    classifier = estimator_of(model)
     if not hasattr(classifier, "as_module"):
         kind = type(classifier).__name__
         raise NbrError(f"{model} is a {kind}; RobustClassifier and NonexpansiveClassifier can be attacked")
-    raw = classifier.raw_module() if isinstance(classifier, RobustClassifier) else None
-    target = Target(classifier.as_module(), 0.0, 1.0, raw, raw)
-    tested, truth = torch.from_numpy(Z), torch.from_numpy(np.searchsorted(classes, z))
-    train, known = torch.from_numpy(X), torch.from_numpy(np.searchsorted(classes, y))
-    radius = torch.from_numpy(classifier.set_params(n_jobs=jobs).certified_radius(Z))
-    return Subject(target, tested, truth, radius, nearest_others(tested, truth, train, known, target))
+    return classifier
 
 
-def _report(found: Measured, model: str, budget: str, steps: Mapping[str, Stages], worst_only: bool) -> Report:
+def _report(found: Measured, budget: str, steps: Mapping[str, Stages], worst_only: bool) -> Report:
     count = len(found.right)
     return {
-        "model": model,
         "images": count,
         "epsilon": found.epsilon,
         "budget": budget,
@@ -131,7 +141,9 @@ def _one_by_one(found: Measured) -> dict[str, float]:
 
 def shown(report: Report) -> str:
     """A table for reading."""
-    head = f"{report['model']}: {report['images']:,} test images, L2 {report['epsilon']:g}, budget {report['budget']}"
+    head = (
+        f"{report['model']}: {report['images']:,} {report['noun']}, L2 {report['epsilon']:g}, budget {report['budget']}"
+    )
     head += "; 95% intervals in brackets"
     lines = [head, ""]
     rows = [("natural", report["natural"])]
@@ -145,7 +157,7 @@ def shown(report: Report) -> str:
         lines.append(f"  {name:<22}{100 * share:6.1f} %   ({interval(share, report['images'])})")
     broken = report["broken_within_their_proved_radius"]
     verdict = "no image was broken within its proved radius" if not broken else f"{broken} PROVED IMAGES WERE BROKEN"
-    lines += ["", f"  {verdict}"]
+    lines += ["", f"  {verdict}", f"  lengths and proofs are of the {report['proved_of']}"]
     if "attacked_without_box" in report:
         lines.append("  without the box: inputs may leave their range, which the proof does not use")
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import asdict
 from functools import partial
@@ -12,25 +13,26 @@ import numpy as np
 
 from nbr import datasets
 from nbr.app.screen import bar
-from nbr.classify import pictures
 from nbr.classify.estimator import BeliefEstimator, Verdict
 from nbr.classify.intervals import MOST_LABELS
+from nbr.classify.preparation import FILE, PREPARED, Prepared
 from nbr.errors import NbrError, suggest
 from nbr.kinds import load
 from nbr.parallel import mapped, pieces
 
 Report = dict[str, Any]
+Read = tuple[Path, Prepared]
+CERTIFIED = ("picture", "label", "proved_radius", "proved_of", "prepared_shape", "warnings")
 SHOWN = 5  # rules of each picture
 EVERY = 1 << 30  # rules
 CHUNK = 64  # pictures looked at together
-BOX = (0.0, 1.0)  # of pixels
 USUAL, STRANGE = 0.8, 0.5  # degrees of familiarity: 96 and 99 of 100 examples are above them
 
 
 def data(name: str, folder: Path | None) -> Report:
     if name not in datasets.COLLECTIONS:
         raise NbrError(f"unknown data {name!r}" + suggest(name, datasets.COLLECTIONS))
-    found = datasets.locate(datasets.COLLECTIONS[name], folder, _aside)
+    found = datasets.locate(datasets.COLLECTIONS[name], folder, aside)
     return {"data": name, "folder": str(found.folder), "origin": found.origin}
 
 
@@ -46,32 +48,33 @@ def classify(paths: list[Path], model: str, explain: bool = False, jobs: int | N
     for told, words in mapped(partial(_looked_at, classifier_of(model), explain), chunks, jobs):
         found += told
         for line in words:
-            _aside(line)
+            aside(line)
     return found, len(paths) - len(found)
 
 
 def _looked_at(classifier: Any, explain: bool, paths: list[Path]) -> tuple[list[Report], list[str]]:
     """Reports on some pictures, and what is to be told of them and of those that cannot be read."""
-    read, words = [], []
+    read: list[Read] = []
+    words, preparation = [], classifier.preparation_
     for path in paths:
         try:
-            read.append((path, *pictures.read(path)))
+            read.append((path, preparation.read(path)))
         except NbrError as error:
             words.append(f"nbr: {' '.join(str(error).split())}")
-    words += [f"{path}: {warning}" for path, _, warnings in read for warning in warnings]
+    words += [f"{path}: {note}" for path, prepared in read for note in prepared.notes]
     if not read:
         return [], words
     return (_explained if explain else reports)(classifier, read), words
 
 
-def _explained(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list[Report]:
+def _explained(classifier: Any, read: list[Read]) -> list[Report]:
     """Reports with the weights of all rules by their kind, and the nearest change found that gives another label."""
     from nbr.robustness.changes import nearest_changes, totals
 
-    X = np.stack([picture for _, picture, _ in read])
+    X = np.stack([prepared.pixels for _, prepared in read])
     found = classifier.verdict(X, reasons=EVERY)
     told = _reports(classifier, read, found)
-    changes = nearest_changes(classifier, X, found, BOX)
+    changes = nearest_changes(classifier, X, found, classifier.values_)
     for row, report in enumerate(told):
         change = None if changes is None else changes[row]
         report["weights"] = [
@@ -80,36 +83,44 @@ def _explained(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list
         ]
         report["looked_for_a_change"] = changes is not None
         turned = None if change is None else [rule + 1 for rule in change.turned]
-        report["change"] = change and {"label": change.label, "distance": change.distance, "turned": turned}
+        of = FILE if read[row][1].stretch == 1 else PREPARED
+        report["change"] = change and {"label": change.label, "distance": change.distance, "of": of, "turned": turned}
     return told
 
 
-def reports(classifier: Any, read: list[tuple[Path, Any, list[str]]]) -> list[Report]:
+def reports(classifier: Any, read: list[Read]) -> list[Report]:
     """What the classifier says about pictures, from one evaluation of all of them."""
-    return _reports(classifier, read, classifier.verdict(np.stack([picture for _, picture, _ in read])))
+    return _reports(classifier, read, classifier.verdict(np.stack([prepared.pixels for _, prepared in read])))
 
 
-def _reports(classifier: Any, read: list[tuple[Path, Any, list[str]]], found: Verdict) -> list[Report]:
-    """What the classifier said about pictures."""
+def _reports(classifier: Any, read: list[Read], found: Verdict) -> list[Report]:
+    """What the classifier said about pictures; of a file, lengths are those of changes of the file."""
     names = classifier.classes_.tolist()
 
-    def reasons(row: int) -> list[Report]:
-        return [{**asdict(each), "rule": each.rule + 1} for each in found.reasons[row][:SHOWN]]
+    def reasons(row: int, prepared: Prepared) -> list[Report]:
+        kept = [(each, each.proved_radius) for each in found.reasons[row][:SHOWN]]
+        own = [None if radius is None else prepared.proved(radius) for _, radius in kept]
+        parts = zip(kept, own, strict=True)
+        return [{**asdict(each), "rule": each.rule + 1, "proved_radius": radius} for (each, _), radius in parts]
 
-    def report(row: int, path: Path, warnings: list[str]) -> Report:
+    def report(row: int, path: Path, prepared: Prepared) -> Report:
         told = None if found.intervals is None else found.intervals[row].tolist()
+        radius = None if found.radius is None else float(found.radius[row])
         return {
             "picture": str(path),
             "label": found.labels[row].item() if isinstance(found.labels[row], np.generic) else found.labels[row],
             "intervals": None if told is None else {str(name): told[k] for k, name in enumerate(names)},
             "conflict": None if found.conflict is None else float(found.conflict[row]),
             "familiarity": None if found.familiarity is None else float(found.familiarity[row]),
-            "proved_radius": None if found.radius is None else float(found.radius[row]),
-            "rules": reasons(row),
-            "warnings": warnings,
+            "proved_radius": None if radius is None else prepared.proved(radius),
+            "proved_of": prepared.proved_of,
+            "prepared_radius": radius,
+            "prepared_shape": None if classifier.shape_ is None else list(classifier.shape_),
+            "rules": reasons(row, prepared),
+            "warnings": prepared.notes,
         }
 
-    return [report(row, path, warnings) for row, (path, _, warnings) in enumerate(read)]
+    return [report(row, path, prepared) for row, (path, prepared) in enumerate(read)]
 
 
 def shown(report: Report) -> str:
@@ -140,7 +151,8 @@ def why(report: Report) -> list[str]:
     if change is None:
         looked = "was found" if report["looked_for_a_change"] else "was looked for: its rules give no gradients"
         return [*lines, f"    no change that gives another label {looked}"]
-    lines.append(f"    a change of L2 length {change['distance']:.4f} was found that gives {change['label']}")
+    found = f"a change of the {change['of']} of L2 length {change['distance']:.4f} was found"
+    lines.append(f"    {found} that gives {change['label']}")
     kinds = {rule["rule"]: rule["kind"] for rule in report["rules"]}
     turned = [f"{kinds[rule]} {rule}" for rule in change["turned"] if rule in kinds]
     if turned:
@@ -164,7 +176,17 @@ def proof(report: Report) -> str:
         return "nothing is proved: not every rule has two groups of labels and a Lipschitz constant"
     if report["proved_radius"] <= 0:
         return "nothing is proved: the margin is too small"
-    return f"proved: no change of L2 length {report['proved_radius']:.4f} or less gives another label"
+    radius = f"{_down(report['proved_radius'])}"
+    if report["proved_of"] == FILE:
+        return f"proved of the file: no change of its pixels of L2 length {radius} or less gives another label"
+    height, width = report["prepared_shape"][:2]
+    told = f"the prepared {width} x {height} picture, not of the file"
+    return f"proved of {told}: no change of L2 length {radius} or less gives another label"
+
+
+def _down(radius: float) -> str:
+    """Four digits, never more than was proved."""
+    return f"{math.floor(radius * 1e4) / 1e4:.4f}"
 
 
 def certified(report: Report) -> str:
@@ -173,14 +195,22 @@ def certified(report: Report) -> str:
 
 
 def classifier_of(model: str) -> Any:
-    """A classifier of pictures as MNIST has them."""
-    found = load(model)
-    if not isinstance(found, BeliefEstimator):
-        raise NbrError(f"{model} is not a classifier")
-    if found.shape_ != (pictures.SIDE, pictures.SIDE):
-        raise NbrError(f"{model} is not a classifier of pictures of {pictures.SIDE} x {pictures.SIDE}")
+    """A classifier of pictures, which says itself what is done to a file."""
+    found = estimator_of(model)
+    why = found.preparation_.refusal()
+    if why is not None:
+        raise NbrError(f"{model} is not a classifier of pictures: {why}")
     return found
 
 
-def _aside(words: str) -> None:
+def estimator_of(model: str) -> Any:
+    """A classifier of whatever it may be."""
+    found = load(model)
+    if not isinstance(found, BeliefEstimator):
+        raise NbrError(f"{model} is not a classifier")
+    return found
+
+
+def aside(words: str) -> None:
+    """A line beside the answer."""
     print(words, file=sys.stderr, flush=True)

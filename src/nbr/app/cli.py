@@ -221,7 +221,7 @@ def reproduce(
         typer.echo(tables.attacked(table, budget, images, only or [], folder, report, as_json, jobs))
 
 
-Pictures = Annotated[list[Path], typer.Argument(help="PNG or other picture files of one digit each, any size.")]
+Pictures = Annotated[list[Path], typer.Argument(help="PNG or other picture files, as the classifier takes them.")]
 Classifier = Annotated[str, typer.Option("--model", help="A classifier: a .nbr file, mnist-4-9 or mnist-10.")]
 
 
@@ -249,7 +249,7 @@ def certify(pictures: Pictures, model: Classifier = "mnist-4-9", jobs: Jobs = No
     from nbr.app import classifying
 
     reports, failed = classifying.classify(pictures, model, jobs=jobs)
-    kept = [{key: each[key] for key in ("picture", "label", "proved_radius", "warnings")} for each in reports]
+    kept = [{key: each[key] for key in classifying.CERTIFIED} for each in reports]
     if reports or as_json:
         typer.echo(json.dumps({"pictures": kept}) if as_json else "\n".join(map(classifying.certified, kept)))
     if failed:
@@ -273,7 +273,8 @@ def data(
 def attack(
     model: Annotated[str, typer.Argument(help="A classifier: a .nbr file, mnist-4-9 or mnist-10.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder in which results are kept.")],
-    data: Annotated[str, typer.Option(help="mnist or fashion-mnist: whose test images to attack.")] = "mnist",
+    data: Annotated[str, typer.Option(help="mnist, fashion-mnist, class folders of pictures, or a table.")] = "mnist",
+    label: Annotated[str | None, typer.Option(help="The column of a table that has the labels; else the last.")] = None,
     epsilon: Annotated[float, typer.Option(help="The L2 length of a change.")] = 2.0,
     budget: Annotated[str, typer.Option(help="quick, or paper: the steps of each attack.")] = "quick",
     only: Annotated[list[str] | None, typer.Option(help="An attack to run; may be repeated.")] = None,
@@ -286,5 +287,5 @@ def attack(
     """Attack a classifier: what is left, beside what is proved. A run that was stopped goes on where it was."""
     from nbr.app import attack as attacking
 
-    report = attacking.run(model, data, epsilon, budget, only or [], images, output, worst, seed, jobs)
+    report = attacking.run(model, data, epsilon, budget, only or [], images, output, worst, seed, jobs, label)
     typer.echo(json.dumps(report) if as_json else attacking.shown(report))

@@ -124,6 +124,7 @@ def classifier(found: Any, name: str) -> str:
         groups = " from ".join("{" + ", ".join(map(str, group)) + "}" for group in rule["frame"])
         lines.append(f"  belief {rule['belief']:.4f}  {rule['kind']} tells {groups}")
     lines += [f"  {key}: {value}" for key, value in told["settings"].items() if value is not None]
+    lines.append(f"  picture files: {found.preparation_.words()}")
     for key, value in told["figures"].items():
         if key != "proved":
             lines.append(f"  {key}: {value:.4f}" if isinstance(value, float) else f"  {key}: {value}")
@@ -141,6 +142,7 @@ def classifier_json(found: Any) -> dict[str, Any]:
         **found.contents(),
         **({"rules": listed} if (listed := found.listed_rules()) else {}),
         "settings": {key: value for key, value in found.get_params(deep=False).items() if key not in hidden},
+        "preparation": found.preparation_.as_json(),
         "figures": getattr(found, "figures_", {}),
     }
 

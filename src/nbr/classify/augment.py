@@ -23,8 +23,8 @@ def drawn(count: int, strength: float, generator: torch.Generator) -> Tensor:
 
 
 def affine(pictures: Tensor, maps: Tensor) -> Tensor:
-    """Each picture (n, height, width) under its own affine map."""
-    count, height, width = pictures.shape
-    grid = torch.nn.functional.affine_grid(maps, [count, 1, height, width], align_corners=False)
-    moved = torch.nn.functional.grid_sample(pictures[:, None], grid.to(pictures.dtype), align_corners=False)
-    return moved[:, 0]
+    """Each picture (n, height, width), or (n, height, width, channels), under its own affine map."""
+    layers = pictures[:, None] if pictures.dim() == 3 else pictures.permute(0, 3, 1, 2)
+    grid = torch.nn.functional.affine_grid(maps, list(layers.shape), align_corners=False)
+    moved = torch.nn.functional.grid_sample(layers, grid.to(pictures.dtype), align_corners=False)
+    return moved[:, 0] if pictures.dim() == 3 else moved.permute(0, 2, 3, 1)

@@ -55,6 +55,7 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         combine: str = "scaled",
         held_out: float = 0.2,
         steps: int = 300,
+        preparation: str = "none",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -62,6 +63,7 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         self.combine = combine
         self.held_out = held_out
         self.steps = steps
+        self.preparation = preparation
         self.random_state = random_state
         self.n_jobs = n_jobs
 

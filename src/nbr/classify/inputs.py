@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import Tensor
 
+from nbr.classify import preparation as preparing
 from nbr.classify.checks import check_box
 from nbr.classify.recipe import Sample, Watcher
 from nbr.errors import NbrError
@@ -20,11 +23,25 @@ Array = NDArray[Any]
 
 
 class Pictures:
-    """Vectors (n, size) or pictures (n, height, width), inside a box if there is one."""
+    """Vectors (n, size), pictures (n, height, width) or (n, height, width, channels), inside a box if there is one."""
 
     box: tuple[float, float] | None = None
-    shape_: tuple[int, int] | None
+    preparation: str = "none"
+    shape_: tuple[int, ...] | None  # (height, width) or (height, width, channels) of pictures
+    values_: tuple[float, float] | None = None  # what black and white are, where inputs are pictures
     classes_: Array
+
+    @property
+    def preparation_(self) -> preparing.Preparation:
+        """What is done to a picture file before it is judged; saved with the classifier."""
+        check_is_fitted(self)
+        return preparing.Preparation(self.preparation, self.shape_, self.values_)
+
+    def read(self, *paths: str | PathLike[str]) -> Array:
+        """Picture files as inputs in the shape of the training pictures, prepared as command line and server do it."""
+        if not paths:
+            raise NbrError("give at least one picture file")
+        return np.stack([self.preparation_.read(path).pixels for path in paths])
 
     def _sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Sample:
         """Inputs to be learned from, in float32, the numbers of their labels, and what each counts."""
@@ -52,16 +69,23 @@ class Pictures:
         return torch.from_numpy(self._inside(points))
 
     def _flat(self, X: ArrayLike, reset: bool) -> ArrayLike:
-        """Pictures as vectors; while training, their shape is noted."""
+        """Pictures as vectors; while training, their shape is noted, and what black and white are."""
         shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) == 4 and shape[3] == 1:
+            shape = shape[:3]  # one channel is grey
+        seen = tuple(map(int, shape[1:])) if len(shape) in (3, 4) else None
         if reset:
-            self.shape_ = (int(shape[1]), int(shape[2])) if len(shape) == 3 else None
-        if len(shape) != 3:
+            self.shape_ = seen
+            preparing.checked(self.preparation, seen)
+            self.values_ = None if seen is None or not np.size(X) else preparing.values_of(np.asarray(X), self.box)
+            if self.values_ == preparing.BYTES and self.box is None:
+                told = "pixels from 0 to 255: lengths, epsilon and proved radii too, are in those units"
+                warnings.warn(f"{told}; box=(0, 255) says that it is meant, X / 255 has them from 0 to 1", stacklevel=4)
+        if seen is None:
             return X
-        if self.shape_ is not None and shape[1:] != self.shape_:
-            raise NbrError(
-                f"pictures are {shape[1]} x {shape[2]}; the classifier knows {self.shape_[0]} x {self.shape_[1]}"
-            )
+        if self.shape_ is not None and seen != self.shape_:
+            told, known = (" x ".join(map(str, each)) for each in (seen, self.shape_))
+            raise NbrError(f"pictures are {told}; the classifier knows {known}")
         return np.asarray(X).reshape(shape[0], -1)
 
     def _inside(self, points: Array) -> Array:

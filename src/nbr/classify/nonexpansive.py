@@ -57,6 +57,7 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
         beta: float = 1.1,
         augment: float = 0.5,
         box: tuple[float, float] | None = None,
+        preparation: str = "none",
         random_state: Any = None,
         n_jobs: int | None = None,
         checkpoint: str | PathLike[str] | None = None,
@@ -69,6 +70,7 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
         self.beta = beta
         self.augment = augment
         self.box = box
+        self.preparation = preparation
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint

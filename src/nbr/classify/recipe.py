@@ -58,14 +58,14 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Sample:
-    """Training examples: flat points, the numbers of their labels, and the height and width of pictures if they are.
+    """Training examples: flat points, the numbers of their labels, and the height and width (and channels) of pictures.
 
     `weights` say how much each example counts; their mean is 1.
     """
 
     points: Tensor
     labels: Tensor
-    shape: tuple[int, int] | None
+    shape: tuple[int, ...] | None
     weights: Tensor | None = None
 
     @property

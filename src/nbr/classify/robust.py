@@ -50,10 +50,12 @@ class RobustClassifier(Pictures, BeliefEstimator):
     others. With `frames="pairs"`, as for more labels, there is one such network for each pair of labels. What no
     network takes is memorised. `epsilon` is the radius to be robust at, in the units of the inputs; "auto" takes a
     quarter of the usual distance to the nearest example of another label. On a share `held_out` of the rows, which are
-    not trained on, probabilities are calibrated. Inputs are vectors (n, size) or pictures (n, height, width);
-    `box=(0, 1)` says what values they may have. Pictures are changed a little at random while training, by the strength
-    `augment`. With `discount` rules are believed as far as an input is like the examples. `checkpoint` names a file
-    from which a run that was stopped goes on. Inputs are judged in `n_jobs` processes.
+    not trained on, probabilities are calibrated. Inputs are vectors (n, size), pictures (n, height, width) or
+    (n, height, width, channels); `box=(0, 1)` says what values they may have. `preparation` is what is done to picture
+    files: "none", "scale" for files of any size, or "digits" as MNIST was made. Pictures are changed a little at random
+    while training, by the strength `augment`. With `discount` rules are believed as far as an input is like the
+    examples. `checkpoint` names a file from which a run that was stopped goes on. Inputs are judged in `n_jobs`
+    processes.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         memories: bool = True,
         augment: float = 0.5,
         box: tuple[float, float] | None = None,
+        preparation: str = "none",
         combine: str = "scaled",
         discount: bool = True,
         held_out: float = 0.0,
@@ -97,6 +100,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         self.memories = memories
         self.augment = augment
         self.box = box
+        self.preparation = preparation
         self.combine = combine
         self.discount = discount
         self.held_out = held_out

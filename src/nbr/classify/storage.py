@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from nbr import registry
 from nbr.classify.checks import check_box, is_number
 from nbr.classify.evaluation import check_combine
+from nbr.classify.preparation import checked
 from nbr.errors import NbrError
 from nbr.lipschitz import Dense, MaxMin
 
@@ -36,6 +38,7 @@ def header(classifier: Any) -> registry.Spec:
         "classes": classes.tolist(),
         "features": classifier.n_features_in_,
         "shape": classifier.shape_,
+        "values": classifier.values_,
         "figures": getattr(classifier, "figures_", {}),
         **({"sharpness": classifier.sharpness_} if classifier.sharpness_ != 1 else {}),
     }
@@ -58,6 +61,7 @@ def restored(cls: type[Classifier], model: Mapping[str, Any]) -> Classifier:
     found.sharpness_ = float(sharpness)
     check_box(found.box)
     check_combine(found.combine)
+    _prepare(found, model)
     return found  # type: ignore[no-any-return]
 
 
@@ -79,15 +83,29 @@ def _labels(given: object) -> Any:
     return found
 
 
-def _inputs(features: object, shape: object) -> tuple[int, tuple[int, int] | None]:
+def _inputs(features: object, shape: object) -> tuple[int, tuple[int, ...] | None]:
     if type(features) is not int or features < 1:
         raise NbrError(f"a classifier's inputs have a size above 0, not {features!r:.60}")
     if shape is None:
         return features, None
-    sound = isinstance(shape, list) and len(shape) == 2 and all(type(side) is int and side > 0 for side in shape)
-    if not isinstance(shape, list) or not sound or shape[0] * shape[1] != features:
+    sound = isinstance(shape, list) and len(shape) in (2, 3) and all(type(side) is int and side > 0 for side in shape)
+    if not isinstance(shape, list) or not sound or math.prod(shape) != features:
         raise NbrError(f"pictures of shape {shape!r:.60} do not have {features} values")
-    return features, (shape[0], shape[1])
+    return features, tuple(shape)
+
+
+def _prepare(found: Any, model: Mapping[str, Any]) -> None:
+    """What is done to picture files. Files that do not say it were written when all were read as digits of MNIST:
+    those that were made from MNIST go on so, others take pictures as they were trained on them, as they are."""
+    if "preparation" not in model["settings"] and model["figures"].get("data") == "mnist":
+        found.preparation = "digits"
+    checked(found.preparation, found.shape_)
+    box = (0.0, 1.0) if found.box is None else found.box
+    values = model.get("values", None if found.shape_ is None else box)
+    plain = values is None or (isinstance(values, list | tuple) and len(values) == 2 and all(map(is_number, values)))
+    if not plain or (values is not None and not -math.inf < values[0] < values[1] < math.inf):
+        raise NbrError(f"the values of pictures lie between two numbers, the lower one first, not {values!r:.60}")
+    found.values_ = None if values is None else (float(values[0]), float(values[1]))
 
 
 def written(network: nn.Module) -> registry.Tensors:

@@ -211,5 +211,7 @@ def nearest_others(images: Tensor, labels: Tensor, train: Tensor, train_labels: 
     known, found = train.flatten(1), []
     for part, label in zip(images.split(LOOKED_AT), labels.split(LOOKED_AT), strict=True):  # not all distances at once
         usable = (train_labels != label[:, None]) & (predicted != label[:, None])
+        if not bool(usable.any(dim=1).all()):
+            raise NbrError("no example of another label is given one by the classifier, so an attack has no start")
         found.append(torch.cdist(part.flatten(1), known).masked_fill(~usable, torch.inf).argmin(dim=1))
     return train[torch.cat(found)]

@@ -19,9 +19,8 @@ class Square(Attack):
 
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
         images, generator = attempt.images, torch.Generator().manual_seed(attempt.seed)
-        flat = images.dim() == 2
-        pictures = images[:, None, :] if flat else images
-        height, width = pictures.shape[-2:]
+        height, width, channels = (*((1,) if images.dim() == 2 else ()), *images.shape[1:], 1)[:3]
+        pictures = images.reshape(len(images), height, width, channels)
         start = torch.randn(images.shape, generator=generator, dtype=images.dtype)
         best = self._project(target, images, images + start, attempt.epsilon)
         with torch.no_grad():
@@ -32,9 +31,9 @@ class Square(Attack):
                 top = int(torch.randint(height - tall + 1, (1,), generator=generator))
                 left = int(torch.randint(width - wide + 1, (1,), generator=generator))
                 change = torch.zeros_like(pictures)
-                patch = torch.randn((len(images), tall, wide), generator=generator, dtype=images.dtype)
-                change[..., top : top + tall, left : left + wide] = patch
-                change = change / change.flatten(1).norm(dim=1).view(-1, 1, 1).clamp(min=1e-12)
+                patch = torch.randn((len(images), tall, wide, channels), generator=generator, dtype=images.dtype)
+                change[:, top : top + tall, left : left + wide] = patch
+                change = change / change.flatten(1).norm(dim=1).view(-1, 1, 1, 1).clamp(min=1e-12)
                 tried = best + attempt.epsilon * (1 - step / steps) * change.view(images.shape)
                 tried = self._project(target, images, tried, attempt.epsilon)
                 now = target.margin(tried, attempt.labels)

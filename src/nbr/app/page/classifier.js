@@ -8,6 +8,7 @@ const SVG = "http://www.w3.org/2000/svg";
 export function classifier(model, main) {
   const contents = Object.entries(model.contents).map(([name, count]) => `${count.toLocaleString("en")} ${name}`);
   document.getElementById("about").textContent = `tells ${model.labels.join(" from ")}; ${contents.join(", ")}`;
+  const digits = model.preparation.kind === "digits";
   let running = new AbortController();
 
   const label = make("p", { id: "label", class: "verdict", role: "status" });
@@ -22,11 +23,12 @@ export function classifier(model, main) {
   const said = make("div", { hidden: true }, label, bars, legend(false), conflict, notes);
   const safe = make("section", { class: "panel", "aria-label": "Proof and attack", hidden: true }, make("h2", {}, "How far it holds"), proof, circle, found, shown);
   const why = make("section", { class: "panel", "aria-label": "Rules", hidden: true }, make("h2", {}, "Rules that counted most"), rules);
-  const input = model.pictures ? drawing((content) => update(content && { picture: content })) : numbers(model, update);
-  const title = model.pictures ? "Draw a digit, drop a picture here, or choose one" : `Give ${model.inputs} numbers`;
+  const input = model.pictures ? drawing(model, (content) => update(content && { picture: content })) : numbers(model, update);
+  const title = model.pictures ? `Draw ${digits ? "a digit" : "here"}, drop a picture${digits ? " here" : ""}, or choose one` : `Give ${model.inputs} numbers`;
+  const taken = model.pictures && !digits ? make("p", { class: "quiet" }, `Pictures: ${model.preparation.words}`) : null;
   main.className = "two";
   main.append(
-    make("div", { class: "column" }, make("section", { class: "panel", "aria-label": "Input" }, make("h2", {}, title), input, said)),
+    make("div", { class: "column" }, make("section", { class: "panel", "aria-label": "Input" }, make("h2", {}, title), input, taken, said)),
     make("div", { class: "column" }, safe, why),
   );
 
@@ -66,8 +68,8 @@ export function classifier(model, main) {
     const radius = verdict.proved_radius;
     proof.textContent = !radius
       ? "Nothing is proved here."
-      : `Proved: no change of L2 length ${down(radius)} or less gives another label.`;
-    circle.replaceChildren(...(radius ? [circles(radius, null)] : []));
+      : `${proved(verdict)}: no change of L2 length ${down(radius)} or less gives another label.`;
+    circle.replaceChildren(...(radius ? [circles(verdict.prepared_radius, null)] : []));
     found.textContent = model.attack ? "An attack is looking for the smallest change …" : "";
     shown.replaceChildren(...(verdict.image ? [picture(verdict.image, model.shape, `${verdict.label}: as it was seen`)] : []));
     rules.replaceChildren(...verdict.rules.map((rule) => reason(rule, verdict.rules[0].weight)));
@@ -88,8 +90,8 @@ export function classifier(model, main) {
       found.textContent = "A short attack found no change that gives another label.";
       return;
     }
-    found.textContent = `A short attack needs a change of ${two(attack.distance)} to make it ${attack.label}.`;
-    circle.replaceChildren(circles(verdict.proved_radius ?? 0, attack.distance));
+    found.textContent = `A short attack needs a change of ${two(attack.distance)} to make it ${attack.label}.${elsewhere(verdict)}`;
+    circle.replaceChildren(circles(verdict.prepared_radius ?? 0, attack.distance));
     if (attack.image) {
       const change = attack.image.map((shade, place) => Math.min(255, Math.max(0, 128 + shade - verdict.image[place])));
       shown.append(picture(attack.image, model.shape, `${attack.label}: after the attack`), picture(change, model.shape, "the change"));
@@ -97,7 +99,21 @@ export function classifier(model, main) {
   }
 }
 
-// The ball in which the label is proved to stay, and the distance at which an attack has changed it.
+// What is proved: of the file where its preparation is a fixed map, else of what was made of it.
+function proved(verdict) {
+  if (verdict.proved_of === "file") return "Proved of the file, pixels from 0 to 1";
+  if (verdict.proved_of === "numbers") return "Proved";
+  return `Proved of the prepared ${verdict.prepared_shape[1]} x ${verdict.prepared_shape[0]} picture, not of the file`;
+}
+
+// Where a length in the file is another one in what the classifier sees, the circle and the attack are of the latter.
+function elsewhere(verdict) {
+  const alike = !verdict.proved_radius || Math.abs(verdict.proved_radius / verdict.prepared_radius - 1) < 1e-6;
+  return alike ? "" : " The circle and this change are of the picture as it was seen.";
+}
+
+// The ball around the input as the classifier sees it, in which the label is proved to stay, and the distance at which
+// an attack has changed it.
 function circles(radius, distance) {
   const scale = 90 / Math.max(radius, distance ?? 0);
   const drawn = (name, attributes, text) => {

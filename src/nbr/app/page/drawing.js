@@ -1,17 +1,20 @@
-// A square to draw a digit in, or to drop a picture on; light on dark, as MNIST has it.
+// A square to draw in, or to drop a picture on; light on dark. A drawing is sent in the size that the classifier takes,
+// unless that cuts it out or scales it itself.
 
 import { make } from "./common.js";
 
 const SIDE = 280;
 const PEN = 20;
 
-export function drawing(changed) {
+export function drawing(model, changed) {
+  const [height, width] = model.shape;
+  const fixed = model.preparation.kind === "none";
   const canvas = make("canvas", {
     id: "drawing",
     width: SIDE,
     height: SIDE,
     role: "img",
-    "aria-label": "Draw a digit here, or drop a picture",
+    "aria-label": `Draw ${model.preparation.kind === "digits" ? "a digit " : ""}here, or drop a picture`,
   });
   const pen = canvas.getContext("2d", { willReadFrequently: true });
   const file = make("input", { type: "file", accept: "image/*", "aria-label": "Choose a picture" });
@@ -57,8 +60,15 @@ export function drawing(changed) {
     canvas.addEventListener(name, () => {
       if (!last) return;
       last = null;
-      changed(canvas.toDataURL("image/png").split(",")[1]);
+      changed(drawn().toDataURL("image/png").split(",")[1]);
     });
+  }
+
+  function drawn() {
+    if (!fixed) return canvas;
+    const small = make("canvas", { width, height });
+    small.getContext("2d").drawImage(canvas, 0, 0, width, height);
+    return small;
   }
 
   async function take(chosen) {
@@ -71,11 +81,11 @@ export function drawing(changed) {
     try {
       const picture = await createImageBitmap(chosen);
       const scale = Math.min(SIDE / picture.width, SIDE / picture.height);
-      const [width, height] = [picture.width * scale, picture.height * scale];
+      const [wide, high] = [picture.width * scale, picture.height * scale];
       pen.fillStyle = "#000";
       pen.fillRect(0, 0, SIDE, SIDE);
       pen.imageSmoothingEnabled = false;
-      pen.drawImage(picture, (SIDE - width) / 2, (SIDE - height) / 2, width, height);
+      pen.drawImage(picture, (SIDE - wide) / 2, (SIDE - high) / 2, wide, high);
     } catch {
       // The browser cannot show it; the server says what it makes of it.
     }
@@ -99,11 +109,15 @@ export function drawing(changed) {
   return element;
 }
 
-// Pixels from 0 to 255 as a picture.
+// Pixels from 0 to 255 as a picture: one number for each, or three if it has colour.
 export function picture(shades, [height, width], words) {
   const canvas = make("canvas", { class: "picture", width, height, role: "img", "aria-label": words });
   const data = new ImageData(width, height);
-  shades.forEach((shade, place) => data.data.set([shade, shade, shade, 255], 4 * place));
+  const channels = shades.length / (height * width);
+  for (let place = 0; place < height * width; place++) {
+    const [red, green, blue] = [0, 1, 2].map((channel) => shades[channels * place + (channel % channels)]);
+    data.data.set([red, green, blue, 255], 4 * place);
+  }
   canvas.getContext("2d").putImageData(data, 0, 0);
   return make("figure", {}, canvas, make("figcaption", {}, words));
 }

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from nbr.app import classifying, screen
 from nbr.app.serving import bodies
-from nbr.classify import pictures
 from nbr.classify.estimator import BeliefEstimator
+from nbr.classify.preparation import PREPARED, Preparation, Prepared
 from nbr.classify.robust import RobustClassifier
 from nbr.errors import NbrError
 from nbr.robustness.base import Attempt
@@ -25,7 +25,8 @@ from nbr.robustness.target import Target
 Report = dict[str, Any]
 Array = NDArray[Any]
 STEPS = 20  # of the attack: more of them bring little, and somebody is waiting
-SHOWN = ("label", "proved_radius", "warnings")
+SHOWN = ("label", "proved_radius", "proved_of", "warnings")
+NUMBERS = "numbers"  # what is proved of inputs that are no pictures
 
 
 class Judged:
@@ -33,7 +34,7 @@ class Judged:
 
     def __init__(self, classifier: BeliefEstimator, name: str, side: int) -> None:
         self.classifier, self.name, self.side = classifier, name, side
-        self.shape: tuple[int, int] | None = getattr(classifier, "shape_", None)
+        self.shape: tuple[int, ...] | None = getattr(classifier, "shape_", None)
 
     def model(self) -> Report:
         """Labels, the shape of inputs, and recorded figures."""
@@ -42,7 +43,8 @@ class Judged:
             "name": self.name,
             "kind": "classifier",
             "labels": told["labels"],
-            "pictures": self.shape == (pictures.SIDE, pictures.SIDE),
+            "pictures": self.classifier.preparation_.refusal() is None,
+            "preparation": {**self.classifier.preparation_.as_json(), "words": self.classifier.preparation_.words()},
             "shape": None if self.shape is None else list(self.shape),
             "inputs": int(self.classifier.n_features_in_),
             "contents": self.classifier.contents(),
@@ -52,11 +54,13 @@ class Judged:
 
     def classify(self, body: bodies.Picture, budget: float) -> Report:
         """The label, intervals, conflict, proved radius and the rules that counted most, with what they remember."""
-        numbers, warnings = self._input(body)
-        (report,) = classifying.reports(self.classifier, [(Path("picture"), numbers, warnings)])
+        prepared = self._input(body)
+        (report,) = classifying.reports(self.classifier, [(Path("picture"), prepared)])
+        if body.picture is None:
+            report["proved_of"] = PREPARED if self.shape is not None else NUMBERS
         told = [{**rule, "image": self._remembered(rule)} for rule in report["rules"]]
         kept = {key: value for key, value in report.items() if key != "picture"}
-        return {**kept, "rules": told, "image": _shades(numbers) if self.shape is not None else None}
+        return {**kept, "rules": told, "image": self._shades(prepared.pixels)}
 
     def certify(self, body: bodies.Picture, budget: float) -> Report:
         """The label and its proved radius."""
@@ -67,7 +71,7 @@ class Judged:
         """The nearest input with another label that a short descent finds; there may be nearer ones."""
         if not hasattr(self.classifier, "as_module"):
             raise NbrError("this classifier has no gradients that an attack could follow")
-        numbers, _ = self._input(body)
+        numbers = self._input(body).pixels
         inputs = torch.from_numpy(numbers[None])
         label = int(np.argmax(self.classifier.classes_ == self.classifier.predict(numbers[None])[0]))
         low, high = getattr(self.classifier, "box", None) or (-math.inf, math.inf)
@@ -79,9 +83,9 @@ class Judged:
             return {"label": None, "distance": None, "image": None}
         changed = found.inputs[0].numpy()
         other = self.classifier.classes_[_other(target, found.inputs, label)].item()
-        return {"label": other, "distance": distance, "image": _shades(changed) if self.shape is not None else None}
+        return {"label": other, "distance": distance, "image": self._shades(changed)}
 
-    def _input(self, body: bodies.Picture) -> tuple[Array, list[str]]:
+    def _input(self, body: bodies.Picture) -> Prepared:
         """What a request shows, as the classifier takes it, and what was done to get there."""
         if (body.picture is None) == (body.numbers is None):
             raise NbrError("give either a picture or numbers")
@@ -90,21 +94,31 @@ class Judged:
             if len(body.numbers) != wanted:
                 raise NbrError(f"the classifier takes {wanted} numbers, not {len(body.numbers)}")
             numbers = np.array(body.numbers, dtype=np.float64)
-            return (numbers if self.shape is None else numbers.reshape(self.shape)), []
-        if self.shape != (pictures.SIDE, pictures.SIDE):
-            raise NbrError("this classifier does not take pictures; give numbers")
+            return Prepared(numbers if self.shape is None else numbers.reshape(self.shape), [])
+        preparation: Preparation = self.classifier.preparation_
+        if preparation.refusal() is not None:
+            raise NbrError(f"this classifier takes no picture files, give numbers: {preparation.refusal()}")
         try:
             content = base64.b64decode((body.picture or "").encode("ascii"), validate=True)
         except (UnicodeEncodeError, binascii.Error):
             raise NbrError("the picture is not base64") from None
-        return pictures.decode(content, self.side)
+        return preparation.decode(content, self.side)
 
     def _remembered(self, rule: Report) -> list[int] | None:
         """The example that a memory rule remembers, if it is a picture."""
         if rule["kind"] != "memory" or self.shape is None or not isinstance(self.classifier, RobustClassifier):
             return None
         rules = self.classifier.rules_
-        return _shades(rules.memories[rule["rule"] - 1 - rules.first_memory].double().numpy())
+        return self._shades(rules.memories[rule["rule"] - 1 - rules.first_memory].double().numpy())
+
+    def _shades(self, numbers: Array) -> list[int] | None:
+        """Pixels from 0, black, to 255, white, row by row; None where that is not known."""
+        if self.shape is None or self.classifier.values_ is None:
+            return None
+        black, white = self.classifier.values_
+        shades = np.round(255 * (numbers - black) / (white - black))
+        found: list[int] = np.clip(shades, 0, 255).astype(int).ravel().tolist()
+        return found
 
 
 def _other(target: Target, inputs: torch.Tensor, label: int) -> int:
@@ -113,9 +127,3 @@ def _other(target: Target, inputs: torch.Tensor, label: int) -> int:
         logits = target.logits(inputs)[0]
     logits[label] = -torch.inf
     return int(logits.argmax())
-
-
-def _shades(numbers: Array) -> list[int]:
-    """Pixels from 0 to 255, row by row."""
-    found: list[int] = np.clip(np.round(255 * numbers), 0, 255).astype(int).ravel().tolist()
-    return found
