@@ -3,7 +3,8 @@
 python benchmarks/table1_rows.py [SEED ...]
 
 Rows are those of section 3: every pattern of nine bits ten times from either side, an empty cell for what that side
-does not see. Prints the largest error of the ten numbers for each seed; 0.03 is the most that is allowed.
+does not see. Prints the largest error of the ten numbers for each seed: by default, with beliefs that rows do not
+reject at 95%, 0.04 is the most that is allowed, and with the likeliest ones (`confidence=None`) 0.02.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import pandas as pd
 import nbr
 from nbr.paper.table1 import QUESTIONS, WORLD, observations
 
-ALLOWED = 0.03
+ALLOWED = {0.95: 0.04, None: 0.02}  # by confidence
 
 
 def error(model: nbr.Reasoner) -> float:
@@ -29,16 +30,21 @@ def error(model: nbr.Reasoner) -> float:
 
 
 def main(seeds: list[int]) -> int:
-    errors = []
+    errors: dict[float | None, list[float]] = {level: [] for level in ALLOWED}
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "rows.csv"
         pd.DataFrame(observations().codes.numpy(), columns=WORLD.names).astype("Int64").to_csv(table, index=False)
         for seed in seeds:
             start = time.perf_counter()
-            errors.append(error(nbr.fit(table, seed=seed)))
-            print(f"seed {seed}: off by {errors[-1]:.4f}, {time.perf_counter() - start:.0f} s", flush=True)
-    print(f"{sum(each <= ALLOWED for each in errors)} of {len(errors)} within {ALLOWED}")
-    return int(max(errors) > ALLOWED)
+            model = nbr.fit(table, seed=seed)
+            likeliest = nbr.Reasoner(model.world, [rule.believed(float(rule.likeliest)) for rule in model.rules])
+            for level, each in ((0.95, model), (None, likeliest)):
+                errors[level].append(error(each))
+            off = ", ".join(f"{found[-1]:.4f} at {level}" for level, found in errors.items())
+            print(f"seed {seed}: off by {off}, {time.perf_counter() - start:.0f} s", flush=True)
+    for level, found in errors.items():
+        print(f"confidence {level}: {sum(e <= ALLOWED[level] for e in found)} of {len(found)} within {ALLOWED[level]}")
+    return int(any(max(found) > ALLOWED[level] for level, found in errors.items()))
 
 
 if __name__ == "__main__":

@@ -146,6 +146,7 @@ def fit(
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
     na: Annotated[list[str] | None, typer.Option(help="A text that means that nothing was observed.")] = None,
     sep: Annotated[str | None, typer.Option(help="What separates the columns of a CSV file.")] = None,
+    confidence: Annotated[str, typer.Option(help="Of beliefs, as lower limits; none: the likeliest.")] = "0.95",
     steps: Annotated[int | None, typer.Option(help="Training steps at the most.")] = None,
     report: Annotated[Path | None, typer.Option(help="An HTML page on what was learned.")] = None,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
@@ -157,7 +158,8 @@ def fit(
     from nbr.training import here
 
     reading = learn.Reading(column or [], drop or [], na or [], sep)
-    told = learn.fit(table, output, valid, rules, prior, steps, seed, reading, rules_from, report, jobs)
+    learning = learn.Learning(rules, prior, steps, seed, confidence)
+    told = learn.fit(table, output, valid, learning, reading, rules_from, report, jobs)
     if here().first:
         typer.echo(json.dumps(told) if as_json else learn.shown(told))
 

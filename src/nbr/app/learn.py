@@ -53,14 +53,31 @@ class Reading:
         return tables.learnable(path, like.world, na=self.na, sep=self.sep, seed=seed)
 
 
+@dataclass(frozen=True)
+class Learning:
+    """How a user wants to learn: settings of `nbr.fit` as words."""
+
+    rules: str
+    prior: str
+    steps: int | None
+    seed: int
+    confidence: str
+
+    @property
+    def level(self) -> float | None:
+        if self.confidence.lower() == "none":
+            return None
+        try:
+            return float(self.confidence)
+        except ValueError:
+            raise NbrError(f"--confidence is a number such as 0.95, or none, not {self.confidence!r}") from None
+
+
 def fit(
     paths: list[Path],
     output: Path,
     valid: Path | None,
-    rules: str,
-    prior: str,
-    steps: int | None,
-    seed: int,
+    learning: Learning,
     reading: Reading,
     rules_from: Path | None = None,
     page: Path | None = None,
@@ -71,19 +88,18 @@ def fit(
         raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
     written = None if rules_from is None else load_reasoner(rules_from)
     with hold(output) if here().first else nullcontext():
-        data = reading.read(paths, None if written is None else written.world, seed, jobs)
-        chosen_by = None if valid is None else reading.again(valid, data, seed)
-        return _fit(data, output, chosen_by, rules, prior, steps, seed, written, page, jobs)
+        level = learning.level
+        data = reading.read(paths, None if written is None else written.world, learning.seed, jobs)
+        chosen_by = None if valid is None else reading.again(valid, data, learning.seed)
+        return _fit(data, output, chosen_by, learning, level, written, page, jobs)
 
 
 def _fit(
     data: tables.Table,
     output: Path,
     valid: tables.Table | None,
-    rules: str,
-    prior: str,
-    steps: int | None,
-    seed: int,
+    learning: Learning,
+    level: float | None,
     written: Reasoner | None,
     page: Path | None,
     jobs: int | None,
@@ -94,8 +110,8 @@ def _fit(
     _say(f"{data.rows:,} rows of {len(variables)} columns: {_kinds(variables)}")
     for note in data.notes:
         _say(note)
-    known = load_reasoner(prior) if prior.endswith(".nbr") else prior
-    amount = int(rules) if rules.isdigit() else rules
+    known = load_reasoner(learning.prior) if learning.prior.endswith(".nbr") else learning.prior
+    amount = int(learning.rules) if learning.rules.isdigit() else learning.rules
     began, folder = time.monotonic(), output.with_name(output.name + ".part")
     if folder.exists():
         _say(f"going on with the run that was stopped ({folder})")
@@ -106,8 +122,9 @@ def _fit(
             known,
             valid=valid,
             rules_from=written,
-            seed=seed,
-            steps=steps,
+            confidence=level,
+            seed=learning.seed,
+            steps=learning.steps,
             checkpoint=folder,
             progress=here().first,
             n_jobs=jobs,
@@ -121,7 +138,7 @@ def _fit(
     if page is not None and here().first:
         from nbr.app import fit_page
 
-        write(page, fit_page.write(fitted, valid, seed).encode())
+        write(page, fit_page.write(fitted, valid, learning.seed).encode())
     held = fitted.held_out
     return {
         "output": str(output),

@@ -160,7 +160,11 @@ def _decided(number: int, rule: Rule, found: Restated | str, agreement: float, k
 def _clauses(rule: Rule, words: Restated) -> list[Rule]:
     several = len(words.telling) > 1 and rule.name is not None
     names = [f"{rule.name} ({each.text})" if several else rule.name for each in words.telling]
-    return [Clause(each.text, each.belief, name) for each, name in zip(words.telling, names, strict=True)]
+    clauses = [Clause(each.text, each.belief, name) for each, name in zip(words.telling, names, strict=True)]
+    support = rule.support
+    if support is None:
+        return [*clauses]
+    return [each.believed(each.belief, support.carried(rule.degree, each.degree)) for each in clauses]
 
 
 def _lost(before: Knowledge, after: Knowledge, prior: Prior, budget: float, seed: int) -> Lost:

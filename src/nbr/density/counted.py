@@ -72,7 +72,8 @@ def _sums(
     level: float,
     deadline: float,
 ) -> tuple[float, float] | None:
-    said = [(rule.degree, rule.at_least(level)) for rule in _rules(density) if rule.degree > 0]
+    believed = [(rule, float(rule.likeliest)) for rule in _rules(density)]
+    said = [(belief, rule.at_least(level)) for rule, belief in believed if belief > 0]
     rules = [(belief, statement) for belief, statement in said if statement is not None]
     if len(rules) < len(said):
         return None

@@ -15,4 +15,4 @@ def log_keep(knowledge: Knowledge, points: Tensor) -> Tensor:
     """log P_keep of observed points, equation (10), some thousands at a time."""
     with torch.no_grad():
         grades = (knowledge.grades_of_observed(chunk) for chunk in points.split(CHUNK))
-        return torch.cat([keep(part, knowledge.beliefs).log() for part in grades])
+        return torch.cat([keep(part, knowledge.likeliest).log() for part in grades])

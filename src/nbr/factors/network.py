@@ -66,7 +66,7 @@ class Network:
 
         Raises `Unfit` where this is no product of small tables, or one that is too wide to be summed.
         """
-        rules = [[rule for rule in body if rule.levels() == [1.0] or rule.degree > 0] for body in bodies]
+        rules = [[rule for rule in body if rule.levels() == [1.0] or float(rule.likeliest) > 0] for body in bodies]
         crisp = tuple(rule for body in rules for rule in body if rule.levels() == [1.0])
         fuzzy = tuple(rule for body in rules for rule in body if rule.levels() != [1.0])
         if any(sum(rule in fuzzy for rule in body) > 1 for body in rules):
@@ -204,7 +204,7 @@ class Network:
 
 
 def _belief(rule: Rule) -> Tensor:
-    return torch.as_tensor(rule.belief, dtype=torch.float64)
+    return torch.as_tensor(rule.likeliest, dtype=torch.float64)
 
 
 def _known(prior: Prior, made: Structure) -> list[Factor]:

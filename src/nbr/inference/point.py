@@ -43,6 +43,22 @@ def _keep_rows(grades: Tensor, absent: Tensor) -> Tensor:
     return ordered[:, 0] + (steps * absent.cumprod(dim=1)).sum(dim=1)
 
 
+def keep_and_slopes(grades: Tensor, beliefs: Tensor) -> tuple[Tensor, Tensor]:
+    """`keep` of points with grades of shape (points, rules), and its slope by each belief, (points, rules).
+
+    E is linear in each belief: what the layer cake has from rule i on carries a factor 1 - b_(i). No belief is 1.
+
+    >>> keep_and_slopes(torch.tensor([[0.5, 0.2]]), torch.tensor([0.5, 0.0]))
+    (tensor([0.7500]), tensor([[-0.5000, -0.5500]]))
+    """
+    order = _ascending(grades)
+    ordered, absent = grades.gather(1, order), (1 - beliefs).expand(grades.shape).gather(1, order)
+    layers = torch.diff(ordered, dim=1, append=torch.ones_like(ordered[:, :1])) * absent.cumprod(dim=1)
+    above = layers.flip(1).cumsum(1).flip(1)
+    slopes = torch.zeros_like(grades).scatter(1, order, -above / absent)
+    return ordered[:, 0] + layers.sum(dim=1), slopes
+
+
 def _ascending(grades: Tensor) -> Tensor:
     """The order of each row by size; numpy sorts long rows about twice as fast as torch does."""
     if grades.device.type == "cpu":

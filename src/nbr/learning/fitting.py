@@ -3,7 +3,8 @@
 Likelihood does not settle everything: many models explain the same rows equally well and answer questions differently.
 Three choices make up for it. A rule reads only columns that some rows show together, so that none claims a relation
 that nobody saw. There are as few rules as explain the data: their number grows while rows that training has not seen
-gain. And of equally likely models the least committed is sought: beliefs are pulled down, ever more gently.
+gain. And of equally likely models the least committed is sought: beliefs are pulled down, ever more gently. What is
+then believed is the least that rows do not reject: see `nbr.learning.confidence`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from nbr import tables
 from nbr.errors import NbrError, named_settings
 from nbr.learning.again import ALONE, End, leave_alone, prior_alone, train_again
+from nbr.learning.confidence import checked, supported
 from nbr.learning.fitted import Fitted, HeldOut
 from nbr.learning.maker import Maker, Trained, gains
 from nbr.learning.prior_by_name import PriorLike, choose
@@ -42,6 +44,7 @@ def fit(
     inputs: Sequence[Sequence[str]] | None = None,
     world: World | None = None,
     rules_from: Reasoner | None = None,
+    confidence: float | None = 0.95,
     seed: int = 0,
     width: int = 96,
     steps: int | None = None,
@@ -61,6 +64,8 @@ def fit(
     `world`: the variables, where they are not to be inferred
     `rules_from`: a reasoner whose clauses stay as they are, while rows say how far to believe each; no others are
         learned, or further clauses with rules="clauses"
+    `confidence`: a rule's belief is the lowest that rows do not reject at this level, and its `support` tells of which
+        rows; None: the likeliest. Frequencies, samples and likelihoods are counted by the likeliest either way
     `seed`: where randomness comes from
     `width`: of the networks
     `steps`: how many there are at the most
@@ -78,6 +83,7 @@ def fit(
         inputs=inputs,
         world=world,
         rules_from=rules_from,
+        confidence=confidence,
         seed=seed,
         width=width,
         steps=steps,
@@ -97,6 +103,7 @@ def fit_report(
     inputs: Sequence[Sequence[str]] | None = None,
     world: World | None = None,
     rules_from: Reasoner | None = None,
+    confidence: float | None = 0.95,
     seed: int = 0,
     width: int = 96,
     steps: int | None = None,
@@ -109,6 +116,7 @@ def fit_report(
     Without a table to choose by, the chosen model is trained again on all rows, if rows that no choice was made by show
     that this does no harm: see `nbr.learning.again`.
     """
+    level = checked(confidence)
     jobs = n_jobs if here().size == 1 else None  # processes that train together have each its core already
     data = tables.learnable(table, world if rules_from is None else rules_from.world, seed=seed, jobs=jobs)
     if rules == "clauses" or rules_from is not None:
@@ -141,7 +149,7 @@ def fit_report(
         if mine is not None:
             shutil.rmtree(mine, ignore_errors=True)
     best = end.delivered
-    learned = [] if end.words == ALONE else best.bank.export()
+    learned = [] if end.words == ALONE else supported(best.bank, best.objective, best.rows, level)
     reasoner = Reasoner(data.world, learned, prior=best.prior, views=data.views(), view_rows=data.view_rows())
     train = best.objective.mean(best.bank, "train")
     return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, _measured(end), end.words, why)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -30,6 +31,18 @@ RENEWED = 0.1  # of alpha, with every step
 REFERENCE = 1 << 15  # points of the prior by which held-out rows are judged
 
 
+@dataclass(frozen=True)
+class Spread:
+    """How the likelihood of rows is made of points: shares that add up to 1 for each row, and for the normaliser."""
+
+    encoded: Tensor  # (points, columns)
+    normaliser: Tensor  # (points,)
+    row: Tensor  # which row, and
+    point: Tensor  # which of its completions, have
+    weight: Tensor  # which share
+    shown: Tensor  # (rows, variables): whether a cell was observed
+
+
 class Objective(ABC):
     """A loss for a bank of rules, and how well it does on rows that training does not see."""
 
@@ -46,6 +59,10 @@ class Objective(ABC):
     @abstractmethod
     def log_prob(self, bank: Bank, part: str) -> Tensor:
         """The log-likelihood of each distinct row of a part, repeated rows once."""
+
+    @abstractmethod
+    def spread(self, bank: Bank, part: str) -> Spread:
+        """The points that rows and the normaliser are sums over, in the order of `log_prob`."""
 
     def mean(self, bank: Bank, part: str) -> float:
         with torch.no_grad():
@@ -77,12 +94,13 @@ class Listed(Objective):
     ) -> None:
         points, self.process = listed.points, process
         self.encoded, self.prior, self.seed = bank.encode(points), prior.to(bank.first.dtype), seed
-        self.weights, self.rows = {}, {}
+        self.weights, self.rows, self.shown = {}, {}, {}
         for name, table in parts.items():
             distinct, counts = distinct_rows(table)
             row, point = listed.completions(torch.where(distinct < 0, math.nan, distinct))
             self.weights[name] = (counts / counts.sum()).to(bank.first.dtype)
             self.rows[name] = (row, point, len(distinct))
+            self.shown[name] = distinct >= 0
         needed = torch.zeros(listed.count, dtype=torch.bool)
         needed[self.rows["train"][1]] = True
         if int((~needed).sum()) <= FEW:
@@ -95,6 +113,13 @@ class Listed(Objective):
         joint = self._joint(bank)
         row, point, count = self.rows[part]
         return log_sum(joint.index_select(0, point), row, count) - joint.logsumexp(0)
+
+    def spread(self, bank: Bank, part: str) -> Spread:
+        joint = self._joint(bank)
+        row, point, count = self.rows[part]
+        mine = joint.index_select(0, point)
+        weight = (mine - log_sum(mine, row, count)[row]).exp()
+        return Spread(self.encoded, joint.softmax(0), row, point, weight, self.shown[part])
 
     def _joint(self, bank: Bank, at: Tensor | None = None) -> Tensor:
         if at is None:
@@ -158,6 +183,19 @@ class Sampled(Objective):
         normaliser = self._kept(bank, self.reference).mean().log()
         kept = self._kept(bank, self.filled[part]).view(len(self.codes[part]), -1).mean(dim=1)
         return self.base[part] + kept.clamp(min=SMALLEST).log() - normaliser
+
+    def spread(self, bank: Bank, part: str) -> Spread:
+        drawn, filled = (self._kept(bank, each) for each in (self.reference, self.filled[part]))
+        rows = len(self.codes[part])
+        mine = filled.view(rows, -1).clamp(min=SMALLEST)
+        return Spread(
+            torch.cat([self.reference, self.filled[part]]),
+            torch.cat([drawn / drawn.sum(), torch.zeros_like(filled)]),
+            torch.arange(rows).repeat_interleave(mine.shape[1]),
+            len(drawn) + torch.arange(len(filled)),
+            (mine / mine.sum(dim=1, keepdim=True)).flatten(),
+            ~self.codes[part].isnan(),
+        )
 
     def loss(self, bank: Bank, step: int) -> Tensor:
         filled, points = self._draws(step)

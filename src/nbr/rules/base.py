@@ -14,6 +14,7 @@ from torch import Tensor
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.rules.linear import Region
+from nbr.rules.support import Support
 from nbr.world import Real, World
 
 TABLE = 1 << 16  # combinations of values that a fuzzy rule may read to be a factor
@@ -36,12 +37,24 @@ class Rule(ABC):
             fits = False
         if not fits:
             raise NbrError(f"a belief is a number from 0 to 1, not {belief}")
+        self.support: Support | None = None  # of a rule that was learned: the rows behind it
         self._world: World | None = None
 
     @property
     def degree(self) -> float:
         """The belief as a plain number; while it is learned, `belief` is a tensor."""
         return self.belief.item() if isinstance(self.belief, Tensor) else float(self.belief)
+
+    @property
+    def likeliest(self) -> float | Tensor:
+        """The belief by which frequencies are counted: that of maximum likelihood, where `belief` is a lower limit."""
+        return self.belief if self.support is None else self.support.likeliest
+
+    def believed(self, belief: float | Tensor, support: Support | None = None) -> Self:
+        """The same rule with another belief, and what that rests on."""
+        other = copy.copy(self)
+        other.belief, other.support = belief, support
+        return other
 
     @property
     def world(self) -> World:
@@ -140,7 +153,7 @@ class Rule(ABC):
 
     def _common_spec(self) -> dict[str, object]:
         named = {"name": self.name} if self.name else {}
-        return {**named, "belief": self.degree}
+        return {**named, "belief": self.degree, **({} if self.support is None else {"support": self.support.plain()})}
 
     def __str__(self) -> str:
         return self.name or self.describe()

@@ -14,6 +14,7 @@ from nbr.remembered import Remembered
 from nbr.rules import written
 from nbr.rules.base import Rule, number, text
 from nbr.rules.codec import Codec
+from nbr.rules.support import Support
 from nbr.world import World
 
 T = TypeVar("T")
@@ -23,7 +24,7 @@ class _Mine:
     """Tells what one model has kept from what others have."""
 
 
-COMMON = ("belief", "name")
+COMMON = ("belief", "name", "support")
 KEPT = 256 << 20  # bytes of what follows from the rules, kept for later questions
 
 
@@ -59,11 +60,12 @@ class Knowledge:
     @property
     def beliefs(self) -> Tensor:
         """The belief of each rule, shape (rules,)."""
-        numbers = [torch.as_tensor(rule.belief, dtype=torch.float64) for rule in self.rules]
-        beliefs = torch.stack(numbers) if numbers else torch.zeros(0, dtype=torch.float64)
-        if not bool(((beliefs >= 0) & (beliefs <= 1)).all()):
-            raise NbrError("a belief has left the range from 0 to 1")
-        return beliefs
+        return _degrees([rule.belief for rule in self.rules])
+
+    @property
+    def likeliest(self) -> Tensor:
+        """The beliefs by which frequencies are counted, shape (rules,); of learned rules not the lower limits."""
+        return _degrees([rule.likeliest for rule in self.rules])
 
     def grades(self, points: Tensor) -> Tensor:
         """R(z): the grade of each point in each rule, shape (points, rules)."""
@@ -135,7 +137,17 @@ def _rule(spec: object, parts: registry.Parts) -> Rule:
         raise NbrError("has no belief")
     checked = {**spec, "belief": number(spec, "belief"), "name": text(spec, "name") if "name" in spec else None}
     rule: Rule = found.from_spec(checked, parts)
+    if "support" in spec:
+        rule.support = Support.read(spec["support"])
     return rule
+
+
+def _degrees(beliefs: Iterable[float | Tensor]) -> Tensor:
+    numbers = [torch.as_tensor(belief, dtype=torch.float64) for belief in beliefs]
+    degrees = torch.stack(numbers) if numbers else torch.zeros(0, dtype=torch.float64)
+    if not bool(((degrees >= 0) & (degrees <= 1)).all()):
+        raise NbrError("a belief has left the range from 0 to 1")
+    return degrees
 
 
 def _ordered(world: World) -> list[list[object]]:

@@ -139,9 +139,7 @@ class Asked:
         known = self.reasoner.knowledge
         if off[-1] > len(known.rules):
             raise NbrError(f"there is no rule {off[-1]}: the model has {len(known.rules)}")
-        rules = [copy.copy(rule) for rule in known.rules]
-        for number in off:
-            rules[number - 1].belief = 0.0
+        rules = [rule.believed(0.0) if number in off else rule for number, rule in enumerate(known.rules, 1)]
         found = copy.copy(self.reasoner)
         found.knowledge = Knowledge(known.world, rules, known.codec, known.kept)
         return found
