@@ -52,6 +52,19 @@ def test_far_depends_on_the_label_and_on_directions_that_examples_do_not_take(kn
     assert max(known.degree(points[:3].double(), 1 - labels[:3]).tolist()) < 0.01  # like examples, of another label
 
 
+def test_what_is_left_of_all_directions_is_rounding_and_does_not_count(known: Familiarity) -> None:
+    assert known.directions.shape == (6, 6)
+    assert float(known.weights[-1]) == 0
+    X, y = clouds(2000, 0)
+    flat = np.concatenate([X, np.zeros((len(X), 2))], axis=1)  # two more columns in which examples never differ
+    wider = familiarity(Sample(torch.from_numpy(flat).float(), torch.from_numpy(y), None), 0)
+    assert wider is not None
+    assert float(wider.weights[-1]) > 0
+    outside = torch.zeros(1, 8).double()
+    outside[0, 7] = 1.0
+    assert float(wider.degree(outside, torch.tensor([0]))) < 1e-6
+
+
 def test_discounting_is_shafers() -> None:
     told = Intervals(torch.tensor([[0.6, 0.1]]), torch.tensor([[0.9, 0.4]]), torch.tensor([0.2]))
     found = discounted(told, torch.tensor([0.5]))

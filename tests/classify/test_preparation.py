@@ -146,7 +146,7 @@ def test_files_from_before_take_digits_where_they_were_made_of_them(tmp_path: Pa
 def test_a_file_with_an_impossible_preparation_is_refused(wrong: dict) -> None:
     X, y = shown(40)
     spec, tensors = nbr.NonexpansiveClassifier(0.5, widths=(8, 8), epochs=1, random_state=0).fit(X, y).spec()
-    with pytest.raises(NbrError, match="fit together"):
+    with pytest.raises(NbrError, match="values of pictures lie between two numbers"):
         nbr.NonexpansiveClassifier.from_spec({**spec, **wrong}, nbr.registry.Parts(tensors))
 
 

@@ -165,7 +165,9 @@ def familiarity(sample: Sample, seed: int) -> Familiarity | None:
     bare = Familiarity(centre.float(), directions, ones, none, ones, labels[kept].int(), none)
     places = bare._coordinates(points[kept])
     left = places[:, -1].double().std().clamp(min=1e-6 * spread.amax())
-    weights = torch.cat([spread**-POWER, BEYOND / left[None] * (spread ** (1 - POWER)).mean()]).float()
+    # Where the directions are all that there are, nothing lies beyond them but rounding.
+    beyond = BEYOND / left * (spread ** (1 - POWER)).mean() if len(spread) < points.shape[1] else left.new_zeros(())
+    weights = torch.cat([spread**-POWER, beyond[None]]).float()
     references, step = _packed(places * weights)
     alone = replace(bare, weights=weights, references=references, step=step)
     held = [alone._nearest(part.T, label, held_out=True) for label, (part, _) in enumerate(alone._known)]
@@ -177,7 +179,7 @@ def familiarity(sample: Sample, seed: int) -> Familiarity | None:
 
 def _packed(places: Tensor) -> tuple[Tensor, Tensor]:
     """Coordinates in whole steps that fit into a byte, and the steps; as they are where a byte would be too coarse."""
-    step = (places.abs().amax(dim=0) / 127).clamp(min=1e-30)
-    if bool((step > FINE * places.square().mean(dim=0).sqrt()).any()):
+    step, usual = (places.abs().amax(dim=0) / 127).clamp(min=1e-30), places.square().mean(dim=0).sqrt()
+    if bool(((step > FINE * usual) & (usual > 0)).any()):
         return places.half(), torch.ones_like(step)
     return (places / step).round().to(torch.int8), step

@@ -88,8 +88,8 @@ def _inputs(features: object, shape: object) -> tuple[int, tuple[int, ...] | Non
         raise NbrError(f"a classifier's inputs have a size above 0, not {features!r:.60}")
     if shape is None:
         return features, None
-    sound = isinstance(shape, list) and len(shape) in (2, 3) and all(type(side) is int and side > 0 for side in shape)
-    if not isinstance(shape, list) or not sound or math.prod(shape) != features:
+    sound = isinstance(shape, list | tuple) and len(shape) in (2, 3) and all(type(side) is int and side > 0 for side in shape)
+    if not isinstance(shape, list | tuple) or not sound or math.prod(shape) != features:
         raise NbrError(f"pictures of shape {shape!r:.60} do not have {features} values")
     return features, tuple(shape)
 
