@@ -77,6 +77,7 @@ def test_no_number_stays_under_another_condition(seen: Seen, change: Any) -> Non
             held.pop().continue_()
         page.wait_for_timeout(50)
     page.unroute("**/api/*")
+    page.wait_for_function("'words  ' in window.frames_seen.at(-1)[1]")
     frames = page.evaluate("window.frames_seen")
     wanted, final = frames[-1]
     assert {"numbers  answer", "words  "} <= set(final)

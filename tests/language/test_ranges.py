@@ -57,6 +57,11 @@ def test_a_range_is_looked_for_in_the_world_before_it_is_written_out(monkeypatch
     assert len(made) > 10
 
 
+def test_quoted_dots_are_no_range() -> None:
+    words = " | ".join(f'name="a1..a{19_990 + number}"' for number in range(5))
+    assert len(nbr.parse(words).parts) == 5
+
+
 def test_as_many_names_as_are_allowed_are_read() -> None:
     assert len(nbr.parse(f"any(x1..x{MOST})").parts) == MOST
     with pytest.raises(NbrError, match="names more than 20000 variables"):

@@ -13,7 +13,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 from nbr.errors import NbrError
 from nbr.language import expressions as ex
 from nbr.language.linear import TURNED, Linear
-from nbr.language.ranges import counted, reading, spread
+from nbr.language.ranges import counted, foretold, reading, spread
 from nbr.language.sides import Called, Names, Side, Sum, added, difference, over, start, times
 from nbr.remembered import Remembered
 from nbr.world import TRUE_WORDS, World
@@ -75,6 +75,8 @@ def _read(text: str, world: World | None) -> tuple[ex.Expression, int]:
         raise NbrError("it is empty; write for example: x5 & ~x6")
     if len(text) > LONGEST:
         raise NbrError(f"the question is longer than {LONGEST} characters")
+    if ".." in text:
+        foretold(text)
     try:
         with reading(world) as now:
             return _lark().parse(text), now.names  # type: ignore[return-value]

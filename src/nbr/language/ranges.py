@@ -13,6 +13,8 @@ from nbr.world import World
 
 MOST = 20_000  # names that a range, or a whole statement, stands for
 NUMBERED = re.compile(r"(.*?)(\d{1,12})\Z", re.DOTALL)
+BETWEEN = re.compile(r"(\d{1,12})\s*\.\.\s*(\w*)")
+QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 
 
 @dataclass
@@ -37,6 +39,20 @@ def reading(world: World | None) -> Iterator[Spelled]:
         _now.reset(before)
 
 
+def foretold(text: str) -> None:
+    """Refuse a statement whose ranges alone are too much before any of it is read."""
+    names = 0
+    for found in BETWEEN.finditer(QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)):
+        last = NUMBERED.match(found[2])
+        names += 0 if last is None else max(0, int(last[2]) - int(found[1]))
+        if names > MOST:
+            raise _too_many(found.start())
+
+
+def _too_many(at: int) -> NbrError:
+    return NbrError(f"it stands for more than {MOST:,} names, from character {at + 1} on: ask about fewer", at + 1)
+
+
 def counted(names: int, at: int) -> None:
     """Before a part of the statement that is being read is written out as so many names."""
     now = _now.get()
@@ -44,7 +60,7 @@ def counted(names: int, at: int) -> None:
         return
     now.names += names
     if now.names > MOST:
-        raise NbrError(f"it stands for more than {MOST:,} names, from character {at + 1} on: ask about fewer", at + 1)
+        raise _too_many(at)
 
 
 def spread(first: str, last: str, at: int) -> list[str]:

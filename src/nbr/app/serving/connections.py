@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from nbr.app.serving.limits import Allowed
 from nbr.app.serving.security import Refused
 
-ENDING = 3  # seconds that running requests get when the server ends
+ENDING = 2  # seconds that running requests get when the server ends
 FIELDS = 100  # of a head
 PIPELINED = 8  # requests that one connection may send ahead
 
