@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import nbr
-from nbr.points.cells import cells
+from nbr.points.cells import Cells, cells
 from nbr.points.numbered import listing
 from nbr.tables import Table
 from nbr.world import Bit, Choice, Real
@@ -49,3 +49,9 @@ def test_a_listed_world_scores_what_it_does_not_have() -> None:
     whole, beyond, hole = r.log_prob(Table(world, torch.tensor(frame, dtype=torch.float64))).tolist()
     assert beyond == pytest.approx(hole + math.log(1e-3))
     assert whole == pytest.approx(math.log(1 / 7))
+
+
+def test_more_points_than_floats_count_are_still_told() -> None:
+    many = Cells((torch.zeros(2),) * 1100, (torch.zeros(2),) * 1100)
+    assert many.said == "1.36e+331"
+    assert Cells((torch.zeros(10),) * 3, (torch.zeros(10),) * 3).said == "1e+03"

@@ -100,5 +100,5 @@ def _bars() -> Bars:
     from rich.progress import Progress as Bars
 
     columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[words]}")]
-    screen = Console(stderr=True)
+    screen = Console(file=sys.__stderr__)  # a bar steers the terminal, which other words may not
     return Bars(*columns, TimeRemainingColumn(), console=screen, redirect_stdout=False, redirect_stderr=False)

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TextIO, cast
+
+from nbr.app.plain import PlainStream, plain
 
 INTERRUPTED = 130  # the exit status after Ctrl-C
 
 
 def main() -> None:
-    """Run the command line and exit."""
+    """Run the command line and exit.
+
+    What is printed to a terminal is plain; what goes to a file or a pipe stays as it is, but for messages.
+    """
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast(TextIO, PlainStream(each)) if each.isatty() else each for each in streams)
+    try:
+        _run()
+    finally:
+        sys.stdout, sys.stderr = streams
+
+
+def _run() -> None:
     try:
         from nbr.app.cli import app
     except ModuleNotFoundError as error:
@@ -21,7 +36,7 @@ def main() -> None:
     from nbr.errors import NbrError
 
     try:
-        status = app(standalone_mode=False)
+        status = app(standalone_mode=False, color=True)  # else data in a pipe would lose what looks like a colour
         sys.stdout.flush()
     except NbrError as error:
         _fail(str(error))
@@ -45,5 +60,5 @@ def main() -> None:
 
 
 def _fail(message: str, status: int = 2) -> None:
-    print("nbr: " + " ".join(message.split()), file=sys.stderr)
+    print("nbr: " + plain(" ".join(message.split())), file=sys.stderr)
     sys.exit(status)

@@ -8,7 +8,6 @@ weights -log(1 - b).
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import dataclass, replace
 
 import torch
@@ -149,11 +148,9 @@ def _by_maxsat(formula: Formula, limits: Limits) -> set[int] | None:
             hard.append([selector])
         elif belief > 0:
             hard.append([selector], weight=max(1, round(-math.log1p(-belief) * PARTS)))
-    with RC2(hard, solver="g4") as solver:
-        timer = threading.Timer(max(0.0, limits.left), solver.interrupt)
-        timer.start()
-        model = solver.compute(expect_interrupt=True)
-        timer.cancel()
+    solver = RC2(hard, solver="g4")
+    model = sat.beside(lambda: solver.compute(expect_interrupt=True), solver.interrupt, limits.deadline)
+    solver.delete()
     return None if model is None else {literal for literal in model if literal > 0}
 
 

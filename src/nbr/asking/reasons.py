@@ -115,7 +115,7 @@ def explored(deciding: Deciding, union: str, usable: Flags, deadline: float) -> 
         chart.set_phases([rule + 1 for rule in rules])  # from the top: as many rules as are not ruled out
         try:
             while len(found) < MOST:
-                if not chart.solve():
+                if not chart.solve_limited(expect_interrupt=True):
                     return found, True
                 left_out = {-literal - 1 for literal in chart.get_model() or () if literal < 0}
                 seed = {rule for rule in rules if rule not in left_out}

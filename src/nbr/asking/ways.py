@@ -88,7 +88,7 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
     why = f"{len(knowledge.rules)} rules are too many for listed points"
     listing = Listing.of(*part.question) if few_rules or not all(map(is_crisp, knowledge.rules)) else None
     if listing is not None and (few_rules or listing.count <= few.MOST):
-        listed, why = listing.seconds, f"{listing.count:.3g} points"
+        listed, why = listing.seconds, f"{listing.grid.said} points"
         if listed < QUICK:
             return None
     assert condition is None or isinstance(condition, Expression)
@@ -154,7 +154,7 @@ def _from_boxes(part: Component, grid: int | None, limits: Limits) -> Outcome | 
     if not listing.grid.boxes and listing.seconds < LISTED * limits.left:
         return None
     found = _from_source(part, "boxes", limits)
-    many = "reals have no last point" if listing.grid.boxes else f"{listing.count:.3g} points are too many to list"
+    many = "reals have no last point" if listing.grid.boxes else f"{listing.grid.said} points are too many to list"
     more = "" if found.width <= limits.tolerance else "; a larger budget, or a condition that leaves less, narrows them"
     return replace(found, engine="boxes", why=f"{many}, so boxes of them are bounded and halved{more}")
 

@@ -88,10 +88,14 @@ def _inputs(features: object, shape: object) -> tuple[int, tuple[int, ...] | Non
         raise NbrError(f"a classifier's inputs have a size above 0, not {features!r:.60}")
     if shape is None:
         return features, None
-    sound = isinstance(shape, list | tuple) and len(shape) in (2, 3) and all(type(side) is int and side > 0 for side in shape)
+    sound = (
+        isinstance(shape, list | tuple)
+        and len(shape) in (2, 3)
+        and all(type(side) is int and side > 0 for side in shape)
+    )
     if not isinstance(shape, list | tuple) or not sound or math.prod(shape) != features:
         raise NbrError(f"pictures of shape {shape!r:.60} do not have {features} values")
-    return features, tuple(shape)
+    return features, sides
 
 
 def _prepare(found: Any, model: Mapping[str, Any]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable
-from typing import Any
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,47 @@ from nbr.clock import OutOfTime
 from nbr.inference.formula import Formula
 
 Flags = NDArray[np.bool_]
+Result = TypeVar("Result")
+WAIT = 0.1  # seconds between looks at a thread
 CONFLICTS = 5_000  # of the solver, between looks at the clock
 
 
 def available() -> bool:
     """Whether the solver is installed."""
     return importlib.util.find_spec("pysat") is not None
+
+
+def beside(work: Callable[[], Result], interrupt: Callable[[], None], deadline: float) -> Result:
+    """What `work` gives, done in a thread of its own that `interrupt` ends: at the deadline, and at Ctrl-C.
+
+    Python looks at signals between two steps of its own, and a solver that works for seconds is one step. After Ctrl-C
+    it may still be at work: whatever it works with is not to be freed then.
+    """
+    found: list[Result] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:
+            failed.append(error)
+        done.set()
+
+    # An event, because a thread whose join was broken off by Ctrl-C counts as ended.
+    done = threading.Event()
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        while not done.is_set() and clock.now() < deadline:
+            done.wait(min(WAIT, max(0.0, deadline - clock.now())))
+    except KeyboardInterrupt:
+        interrupt()
+        raise
+    while not done.is_set():  # a solver that has not started yet forgets that it was told
+        interrupt()
+        done.wait(WAIT)
+    if failed:
+        raise failed[0]
+    return found[0]
 
 
 class Deciding:
@@ -86,7 +122,8 @@ class Deciding:
         self.solver.set_phases(self.formula.selectors)
         while clock.now() < deadline:
             self.solver.conf_budget(CONFLICTS)
-            answer = self.solver.solve_limited(assumptions=assumed)
+            # Else the solver catches Ctrl-C itself, leaps out of its own work, and raises an error of its own.
+            answer = self.solver.solve_limited(assumptions=assumed, expect_interrupt=True)
             if answer is not None:
                 return bool(answer)
         raise OutOfTime

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 
 import torch
@@ -19,6 +20,7 @@ from nbr.world import Real, World
 
 EACH = 64  # values of a real with a step that are listed one by one where a smooth rule reads it
 CHUNK = 1 << 20  # numbers held at a time
+FLOATS = 10**300
 BESIDE = 1e-9  # of the range of a real
 
 
@@ -33,6 +35,11 @@ class Cells:
     @property
     def count(self) -> int:
         return math.prod(len(column) for column in self.centres)
+
+    @property
+    def said(self) -> str:
+        """The count in few digits, also where it is beyond all floats."""
+        return f"{Decimal(self.count):.3g}" if self.count > FLOATS else f"{self.count:.3g}"
 
     @property
     def boxes(self) -> bool:
