@@ -114,8 +114,8 @@ class Explanation:
             said.append(f"No, hardly: {asked} is plausible only to {answer.plausibility:.2f}.")
         else:
             said.append(f"Not known: nothing supports {asked} to more than {answer.belief:.2f}.")
-        if self.probability is not None and not isinstance(self.probability, str):
-            found = self.probability
+        found = self.probability
+        if found is not None and not isinstance(found, str) and found.value is not None:
             error = "" if found.exact else f" ± {found.error:.2f}"
             said.append(f"With the base rates of the prior its probability is {found.value:.2f}{error}.")
         said += [self._effect(each) for each in self.effects if each.computed(answer)][:2]
