@@ -18,7 +18,7 @@ from nbr.density.weighted import listed
 from nbr.errors import NbrError
 from nbr.language import Expression, parse
 
-ORDERED = 0.05  # of the time, for an order of summing
+ORDERED = 0.02  # of the time, for an order of summing
 AT_ONCE = 0.1  # of the time, for a counter that is quick
 PEEK = 0.2  # of the time, until draws have shown whether an error can be stated
 COUNTED, COUNTED_ALONE = 0.5, 0.8  # of the time, until a counter is done, where it can and where it cannot

@@ -12,7 +12,7 @@ from torch import Tensor
 from nbr.factors.comparisons import Pair, pairs, substituted
 from nbr.factors.contraction import aligned
 from nbr.factors.kept import Compilations
-from nbr.factors.order import Order, find
+from nbr.factors.order import HOPELESS, Order, find
 from nbr.factors.spelling import Names, Part, Spelling
 from nbr.factors.values import Unfit, Values, values
 from nbr.language import Expression
@@ -178,5 +178,7 @@ def _group(structure: Structure, scope: Names, sizes: Mapping[str, int], parts: 
 def too_wide(order: Order, width: int, cost: float) -> Unfit | None:
     """Known before anything is computed."""
     if order.width > width:
-        return Unfit(f"a table on the way would have {order.width:,} entries")
-    return Unfit(f"summing would take {order.cost:,} products") if order.cost > cost else None
+        return Unfit(f"a table on the way would have about 2^{order.width.bit_length() - 1} entries")
+    if order.cost > min(cost, HOPELESS):
+        return Unfit(f"summing would take about 2^{order.cost.bit_length() - 1} products")
+    return None
