@@ -16,6 +16,7 @@ see are listed by hand, with the reason, in mutations.toml; they are told apart,
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -106,10 +107,8 @@ class Copy:
             except subprocess.TimeoutExpired:
                 code = None
             finally:
-                try:
+                with contextlib.suppress(ProcessLookupError):
                     os.killpg(run.pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
                 run.wait()
             said.seek(0)
             return code, said.read().decode(errors="replace")

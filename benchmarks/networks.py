@@ -1,14 +1,14 @@
 """Public networks, and random ones: is every frequency right, does every stated error hold, and how fast is it?
 
     python benchmarks/networks.py marginals [NAME ...]
-    python benchmarks/networks.py coverage [--budget SECONDS ..] [--questions N] [--without-contraction]
+    python benchmarks/networks.py coverage [--budget SECONDS ..] [--questions N] [--without contracted counted]
 
 `marginals` reads the BIF files that pgmpy ships. Every entry p of a table becomes a rule, `parents -> variable!=value`
 with belief 1 - p, so that P_keep is the product of the tables. All marginals under random conditions on three variables
 are compared with those of pgmpy's variable elimination, and the time for each with that and with belief propagation,
 all in one run. `coverage` asks `probability` for what is known exactly: how many stated intervals of 95% hold the
-truth, how many questions get one, and how wide they are; also without contraction, where counting and draws are all
-there is. Writes docs/results/networks.json and docs/results/coverage.json.
+truth, how many questions get one, and how wide they are; also without contraction and
+counting, where draws are all there is. Writes docs/results/networks.json, coverage.json and coverage-draws.json.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ import random
 import re
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import torch
 
 import nbr
+from nbr.density import probability
 from nbr.factors import Network
 from nbr.language.expressions import And, Atom, Expression
 
@@ -105,7 +108,8 @@ def marginals(names: list[str]) -> None:
     from pgmpy.inference import BeliefPropagation, VariableElimination
     from pgmpy.utils import get_example_model
 
-    report = {}
+    file = RESULTS / "networks.json"
+    report = json.loads(file.read_text()) if file.exists() else {}
     for name in names:
         bif = Bif.shipped(name)
         start = time.perf_counter()
@@ -130,7 +134,7 @@ def marginals(names: list[str]) -> None:
                 peers, count = peers + time.perf_counter() - start, count + 1
                 numbers = [wanted.get_value(**{variable: label}) for label in bif.labels[variable]]
                 far = max(far, float((found[variable][row] - torch.tensor(numbers)).abs().max()))
-        propagated = _propagated(BeliefPropagation, model, bif, asked[:5])
+        propagated = _propagated(BeliefPropagation, model, bif, asked[:2])
         report[name] = {
             "variables": len(bif.labels),
             "rules": len(reasoner.rules),
@@ -145,8 +149,7 @@ def marginals(names: list[str]) -> None:
             "propagation_microseconds": None if propagated is None else round(1e6 * propagated, 1),
         }
         print(name, json.dumps(report[name]), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "networks.json").write_text(json.dumps(report, indent=1) + "\n")
+    file.write_text(json.dumps(report, indent=1) + "\n")
 
 
 def _propagated(kind: type, model: object, bif: Bif, asked: list[dict[str, int]]) -> float | None:
@@ -163,9 +166,92 @@ def _propagated(kind: type, model: object, bif: Bif, asked: list[dict[str, int]]
     return spent / count
 
 
+def random_network(variables: int, seed: int) -> Bif:
+    """Each variable has up to three parents among the ten before it, and two or three values."""
+    draw, chance = random.Random(seed), np.random.default_rng(seed)
+    found = Bif("")
+    for place in range(variables):
+        found.labels[f"v{place}"] = ["a", "b", "c"][: draw.choice([2, 2, 3])]
+        before = [f"v{each}" for each in range(max(0, place - 10), place)]
+        parents = draw.sample(before, min(len(before), draw.choice([1, 2, 3])))
+        shape = [len(found.labels[name]) for name in (f"v{place}", *parents)]
+        table = chance.dirichlet([0.5] * shape[0], size=shape[1:])  # often near 0 and 1
+        found.tables[f"v{place}"] = parents, np.moveaxis(table, -1, 0)
+    return found
+
+
+def known() -> dict[str, Bif]:
+    public = {name: Bif.shipped(name) for name in ("alarm", "insurance", "win95pts")}
+    return public | {f"random {n}": random_network(n, n) for n in (20, 25, 30, 40)}
+
+
+def questions(bif: Bif, count: int, seed: int) -> list[tuple[Expression, Expression]]:
+    """A value of one variable, under values of up to three others that go together."""
+    draw, found = random.Random(seed), []
+    for each in conditions(bif, count, seed):
+        given = dict(list(each.items())[: draw.randint(0, FIXED)]) or dict(list(each.items())[:1])
+        asked = draw.choice([name for name in bif.labels if name not in given])
+        found.append((Atom(asked, "=", (draw.choice(bif.labels[asked]),)), told(bif, given)))
+    return found
+
+
+def truth(bif: Bif, asked: Expression, given: Expression) -> float:
+    """By pgmpy's variable elimination, or contraction of the tables themselves for networks that it does not have."""
+    import opt_einsum
+
+    held = {atom.name: bif.labels[atom.name].index(atom.values[0]) for atom in given.atoms()}
+    (atom,) = asked.atoms()
+    number = {name: place for place, name in enumerate(bif.labels)}
+    parts: list[object] = []
+    for child, (parents, table) in bif.tables.items():
+        parts += [table, [number[name] for name in (child, *parents)]]
+    for name, at in held.items():
+        parts += [np.eye(len(bif.labels[name]))[at], [number[name]]]
+    sums = opt_einsum.contract(*parts, [number[atom.name]], optimize="greedy")
+    return float(sums[bif.labels[atom.name].index(atom.values[0])] / sums.sum())
+
+
+def coverage(budgets: list[float], count: int, contracting: bool) -> None:
+    networks, report = known(), {}
+    for budget in budgets:
+        lines = []
+        for name, bif in networks.items():
+            reasoner = bif.reasoner()
+            for asked, given in questions(bif, -(-count // len(networks)), 5):
+                wanted, start = truth(bif, asked, given), time.perf_counter()
+                found = reasoner.probability(asked, given, budget=budget)
+                lines.append((name, wanted, found.value, found.error, found.method, time.perf_counter() - start))
+        stated = [line for line in lines if line[2] is not None]
+        held = [line for line in stated if abs(line[1] - line[2]) <= line[3] + 1e-9]
+        narrow = [line for line in stated if 2 * line[3] < 0.2]
+        report[f"{budget:g}"] = {
+            "questions": len(lines),
+            "stated": len(stated),
+            "hold_the_truth": len(held),
+            "narrower_than_0.2": len(narrow),
+            "exact": sum(line[3] == 0 for line in stated),
+            "methods": {method: sum(line[4] == method for line in lines) for method in {line[4] for line in lines}},
+            "missed": [line[:5] for line in stated if line not in held],
+            "seconds": round(sum(line[5] for line in lines), 1),
+            "longest": round(max(line[5] for line in lines), 2),
+        }
+        print(budget, json.dumps(report[f"{budget:g}"]), flush=True)
+    file = RESULTS / ("coverage.json" if contracting else "coverage-draws.json")
+    file.write_text(json.dumps(report, indent=1) + "\n")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("what", choices=["marginals", "coverage"])
     parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("--budget", nargs="*", type=float, default=[1.0, 10.0])
+    parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--without", nargs="*", default=[], choices=["contracted", "counted"])
     options = parser.parse_args()
-    marginals(list(options.names))
+    if options.what == "marginals":
+        marginals(list(options.names))
+    else:
+        with ExitStack() as stack:
+            for way in options.without:
+                stack.enter_context(patch.object(probability, way, lambda *_: None))
+            coverage(options.budget, options.questions, not options.without)

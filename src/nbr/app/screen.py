@@ -75,9 +75,8 @@ def probability(found: Probability | str) -> list[str]:
     """
     if isinstance(found, str):
         return [f"  probability  not known: {found}"]
-    lines = [
-        f"  probability  {found.value:.4f}" + ("" if found.exact else f" ± {found.error:.4f}   (95%, {found.method})")
-    ]
+    how = "" if found.exact else f"   ({found.note})" if found.value is None else f"   (95%, {found.method})"
+    lines = [f"  probability  {found.words}{how}"]
     if found.open is not None and found.open[1] - found.open[0] < 1e-9:
         lines.append("  open         nothing: the columns were seen together")
     elif found.open is not None:

@@ -121,7 +121,7 @@ class Explanation:
 
     def _often(self) -> list[str]:
         found = self.probability
-        if found is None or isinstance(found, str):
+        if found is None or isinstance(found, str) or found.value is None:
             return []
         error = "" if found.exact else f" ± {found.error:.2f}"
         said = f"With the base rates of the prior its probability is {found.value:.2f}{error}"

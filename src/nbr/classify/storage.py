@@ -88,12 +88,9 @@ def _inputs(features: object, shape: object) -> tuple[int, tuple[int, ...] | Non
         raise NbrError(f"a classifier's inputs have a size above 0, not {features!r:.60}")
     if shape is None:
         return features, None
-    sound = (
-        isinstance(shape, list | tuple)
-        and len(shape) in (2, 3)
-        and all(type(side) is int and side > 0 for side in shape)
-    )
-    if not isinstance(shape, list | tuple) or not sound or math.prod(shape) != features:
+    sides = tuple(shape) if isinstance(shape, list | tuple) else ()
+    sound = len(sides) in (2, 3) and all(type(side) is int and side > 0 for side in sides)
+    if not sound or math.prod(sides) != features:
         raise NbrError(f"pictures of shape {shape!r:.60} do not have {features} values")
     return features, sides
 

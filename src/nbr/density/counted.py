@@ -47,6 +47,15 @@ def counted(
     return both, whole
 
 
+def countable(density: Density, question: Expression, condition: Expression | None) -> bool:
+    """Whether a counter would find the sums if it had the time."""
+    levels = _levels(density)
+    if levels is None or not isinstance(density.prior, Independent) or not ganak.available():
+        return False
+    said = [rule.at_least(level) for rule in _rules(density) if rule.degree > 0 for level in levels]
+    return all(each is not None for each in said) and not compares_numbers([question, condition, *said])
+
+
 def _levels(density: Density) -> list[float] | None:
     """The levels of grade, ascending; None if rules are no statements, or fuzzy ones of several bodies multiply."""
     found = {1.0}

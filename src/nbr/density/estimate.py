@@ -11,7 +11,7 @@ from torch import Tensor
 from nbr import clock
 from nbr.density.chains import MET, Chains, Watch
 from nbr.density.draws import Draws, Impossible
-from nbr.errors import NbrError
+from nbr.density.tails import TRUSTED, shape
 from nbr.language import Expression
 from nbr.language.expressions import And, Not
 
@@ -23,24 +23,34 @@ ROUNDING = 1e-9
 SPLIT = 0.3  # of the time, in which a question that is split must show that enough draws count
 WEIGHED = 0.6  # of the time, after which chains take over
 FEW = 200  # draws of equal weight that are too few
+APART = 16  # starts of chains that must differ, for chains to be witnesses of each other
+HEAVIEST = 1 << 13  # weights kept, to look at their tail
 STARTS = 1 << 14  # points among which chains find their starts
 SETTLING = 0.3  # of the chains' time, before they are looked at
+NOT_COMPUTED = "not computed"
 Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
 class Found:
-    """A value, half the width of its 95% interval, and how it was found."""
+    """A value, half the width of its 95% interval, and how it was found; None where no error could be stated.
 
-    value: float
-    error: float
+    `reason` then says what was tried.
+    """
+
+    value: float | None
+    error: float | None
     method: str
+    reason: str = ""
 
 
 def drawn(
     draws: Draws, question: Expression, condition: Expression | None, deadline: float, generator: torch.Generator
 ) -> Found:
-    """Weighted draws, more and more of them until the error is small or the time is up; chains where few count."""
+    """Weighted draws, more and more of them until the error is small or the time is up; chains where few count.
+
+    A value is stated only where its error can be: enough draws must count, and none of them for too much.
+    """
     sums, size = Sums(), FIRST
     start = clock.now()
     movable = draws.density.prior.log_mass({}) is not None
@@ -54,13 +64,13 @@ def drawn(
         now = clock.now()
         if sums.close or 2 * now - began > deadline:  # the next may take as long
             break
-        if now > start + WEIGHED * (deadline - start) and movable and 0 < sums.effective < FEW:
+        if now > start + WEIGHED * (deadline - start) and movable and sums.whole > 0 and not sums.trusted:
             return _chained(Chains(draws, condition, *heavy, generator), question, deadline, sums)
         size = min(MOST, 2 * size)
     if sums.whole == 0:
         what = "agrees with the rules" if condition is None else "meets the condition and the rules"
-        raise NbrError(f"none of {sums.count:,} draws {what}: the probability of that is 0, or too small to measure")
-    return Found(sums.value, sums.error, "drawn")
+        return Found(None, None, NOT_COMPUTED, f"none of {sums.count:,} draws {what}")
+    return Found(sums.value, sums.error, "drawn") if sums.trusted else sums.refused()
 
 
 def split(
@@ -85,7 +95,7 @@ def split(
         for side, mean in zip(sides, means, strict=True):
             mean.add(side.log_weights(side.points(size, generator)))
         now = clock.now()
-        if min(mean.effective for mean in means) > FEW:
+        if all(mean.sums.trusted for mean in means):
             logs = [math.log(mass) + mean.log for mass, mean in zip(masses, means, strict=True)]
             value = 1 / (1 + math.exp(min(logs[1] - logs[0], 700.0)))
             error = min(1.0, value * (1 - value) * math.hypot(*(mean.error for mean in means)))
@@ -104,10 +114,6 @@ class Mean:
 
     def add(self, log_weights: Tensor) -> None:
         self.sums.add(log_weights, torch.zeros(len(log_weights), dtype=torch.bool))
-
-    @property
-    def effective(self) -> float:
-        return self.sums.effective
 
     @property
     def log(self) -> float:
@@ -143,8 +149,8 @@ def _chained(chains: Chains, question: Expression, deadline: float, sums: Sums) 
         chains.sweep()
         watch.see(chains.numbers)
         asked.see(question.holds(world, chains.state).double()[:, None])
-    if watch.count < 4 or watch.r_hat > MET:
-        return Found(sums.value, sums.error, "drawn, and few draws count: chains have not converged in the time")
+    if watch.count < 4 or watch.r_hat > MET or chains.distinct < APART:
+        return sums.refused(", and chains from them have not converged in the time")
     means = asked.means[:, 0]
     value = float(means.mean())
     agreed = Z95**2 / (len(chains.state) + Z95**2)  # the error of a share if all chains say the same
@@ -158,9 +164,12 @@ class Sums:
     def __init__(self) -> None:
         self.top, self.count = -math.inf, 0
         self.whole = self.yes = self.squares = self.yes_squares = 0.0
+        self.largest = torch.zeros(0, dtype=torch.float64)  # logs
 
     def add(self, log_weights: torch.Tensor, holds: torch.Tensor) -> None:
         self.count += len(log_weights)
+        largest = torch.cat([self.largest, log_weights])
+        self.largest = largest.topk(min(len(largest), HEAVIEST)).values
         top = max(self.top, float(log_weights.max()))
         if top == -math.inf:
             return
@@ -181,6 +190,16 @@ class Sums:
     def effective(self) -> float:
         """How many draws of equal weight these are worth."""
         return self.whole**2 / self.squares if self.whole else 0.0
+
+    @property
+    def trusted(self) -> bool:
+        """Whether enough draws count, and the weights of the heaviest are no sign of heavier ones to come."""
+        return self.effective >= FEW and shape(self.largest, self.count) <= TRUSTED
+
+    def refused(self, besides: str = "") -> Found:
+        """No value: its error would not hold."""
+        worth = f"{self.count:,} draws are worth {self.effective:,.0f} of equal weight"
+        return Found(None, None, NOT_COMPUTED, f"few draws carry the weight ({worth}){besides}")
 
     @property
     def error(self) -> float:

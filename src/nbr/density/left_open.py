@@ -48,17 +48,17 @@ def left_open(
     seen: Together | None,
     question: Expression,
     condition: Expression | None,
-    value: float,
+    value: float | None,
     deadline: float,
     generator: torch.Generator,
 ) -> Open:
-    """The range around the value of the model; with the number of rows behind each view, also its error."""
+    """The range around the value of the model, if that is known; with the rows behind each view, also its error."""
     if seen is None or not seen.views:
         return Open(None)
     reads = question.names() | (frozenset() if condition is None else condition.names())
     sets = reduced(seen.views, reads)
     if any(reads <= each for each in sets):
-        return Open((value, value))
+        return Open(None if value is None else (value, value))
     if compares_numbers([question, condition]):
         return Open(None, "what stays open of a comparison between numbers is not computed")
     rows = dict(zip(map(frozenset, seen.views), seen.counts, strict=True))
@@ -70,7 +70,9 @@ def left_open(
     if found.range is None:
         return found
     low, high = found.range
-    return Open((max(0.0, min(low, value)), min(1.0, max(high, value))), found.note, found.error)
+    if value is not None:
+        low, high = min(low, value), max(high, value)
+    return Open((max(0.0, low), min(1.0, high)), found.note, found.error)
 
 
 def reduced(views: Sequence[Sequence[str]], reads: frozenset[str]) -> list[frozenset[str]]:

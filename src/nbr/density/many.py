@@ -15,7 +15,7 @@ from nbr.errors import NbrError
 from nbr.factors import taken_apart
 from nbr.language import Expression, parse
 
-Often = tuple[float, float] | None  # P(Q | C) and half the width of its 95% interval; None where there is none
+Often = tuple[float, float] | None  # P(Q | C) and half of its 95% interval; None where none is known
 
 
 def probabilities(
@@ -59,7 +59,7 @@ def _alone(density: Density, question: str, given: str | None, budget: float, se
         found = probability(density, question, given, budget=budget, seed=seed)
     except NbrError:  # the condition has probability 0, or nothing could be drawn within it
         return None
-    return found.value, found.error
+    return None if found.value is None or found.error is None else (found.value, found.error)
 
 
 class _Weighted:

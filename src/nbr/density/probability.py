@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
 from nbr import clock
 from nbr.density.contracted import contracted
-from nbr.density.counted import counted
+from nbr.density.counted import countable, counted
 from nbr.density.draws import Draws
 from nbr.density.estimate import Found, drawn, split
 from nbr.density.left_open import left_open
@@ -18,8 +18,10 @@ from nbr.density.weighted import listed
 from nbr.errors import NbrError
 from nbr.language import Expression, stated
 
-ORDERED = 0.05  # of the time, for an order of summing
-COUNTED = 0.4  # of the time, for a counter
+ORDERED = 0.02  # of the time, for an order of summing
+AT_ONCE = 0.1  # of the time, for a counter that is quick
+PEEK = 0.2  # of the time, until draws have shown whether an error can be stated
+COUNTED, COUNTED_ALONE = 0.5, 0.8  # of the time, until a counter is done, where it can and where it cannot
 ASKED = 0.7  # of the time, before what stays open
 
 Words = str | Expression
@@ -29,7 +31,8 @@ Words = str | Expression
 class Probability:
     """How often the question holds where the condition does, in the distribution of prior and rules.
 
-    `error` is half the width of a 95% interval, 0 where the value is exact. `open` is the range over all
+    `error` is half the width of a 95% interval, 0 where the value is exact. Both are None where nothing was computed
+    that holds: the value is between 0 and 1, and `note` says what was tried. `open` is the range over all
     distributions that agree with the model wherever columns were seen together; None where nothing is known of that.
     `open_error` is how much to widen either end for tables of as many rows, so that 95 of 100 ranges hold the
     probability; None where that is not known.
@@ -37,8 +40,8 @@ class Probability:
 
     question: str
     given: str | None
-    value: float
-    error: float
+    value: float | None
+    error: float | None
     exact: bool
     open: tuple[float, float] | None
     method: str
@@ -51,6 +54,13 @@ class Probability:
         if self.open is None or self.open_error is None:
             return self.open
         return max(0.0, self.open[0] - self.open_error[0]), min(1.0, self.open[1] + self.open_error[1])
+
+    @property
+    def words(self) -> str:
+        """The value and its error."""
+        if self.value is None or self.error is None:
+            return "between 0 and 1, not computed"
+        return f"{self.value:.4f}" + ("" if self.exact else f" ± {self.error:.4f}")
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -65,7 +75,7 @@ class Probability:
 
     def __str__(self) -> str:
         asked = self.question + (f" | {self.given}" if self.given else "")
-        how = f"{self.value:.4f}" + (" (exact)" if self.exact else f" ± {self.error:.4f} (95%)")
+        how = self.words + (" (exact)" if self.exact else " (95%)" if self.value is not None else "")
         left = "" if self.open is None else f", open [{self.open[0]:.4f}, {self.open[1]:.4f}]"
         return f"{asked}: {how}{left}"
 
@@ -91,6 +101,7 @@ def probability(
     with torch.no_grad():
         found = _value(density, asked, condition, start, ASKED * budget if seen else budget, generator)
         left = left_open(density, seen, asked, condition, found.value, start + budget, generator)
+    note = "; ".join(each for each in (found.reason, left.note) if each)
     return Probability(
         question=str(question),
         given=None if given is None else str(given),
@@ -99,7 +110,7 @@ def probability(
         exact=found.error == 0.0,
         open=left.range,
         method=found.method,
-        note=left.note,
+        note=note,
         open_error=left.error,
     )
 
@@ -141,14 +152,31 @@ def _value(
         if share[0] is None:
             raise nothing(condition)
         return Found(share[0], 0.0, "contracted")
-    sums = counted(density, question, condition, start + COUNTED * budget)
-    if sums is not None:
-        if sums[1] <= 0:
-            raise nothing(condition)
-        return Found(min(1.0, sums[0] / sums[1]), 0.0, "counted")
     draws = Draws.of(density, condition)  # says where the prior rules out the condition
-    found = split(draws, question, condition, start + budget, generator)
-    return found or drawn(draws, question, condition, start + budget, generator)
+    counts = countable(density, question, condition)
+    until = AT_ONCE
+    while counts and until <= COUNTED_ALONE:
+        sums = counted(density, question, condition, start + until * budget)
+        if sums is not None:
+            if sums[1] <= 0:
+                raise nothing(condition)
+            return Found(min(1.0, sums[0] / sums[1]), 0.0, "counted")
+        if until > AT_ONCE:
+            break
+        shown = _drawn(draws, question, condition, start + PEEK * budget, generator)
+        until = COUNTED_ALONE if shown.value is None else COUNTED
+    found = _drawn(draws, question, condition, start + budget, generator)
+    if found.value is None and counts:
+        more = f"counting was broken off after {until * budget:.2g} s, and with more time it may be exact"
+        return replace(found, reason=f"{found.reason}; {more}")
+    return found
+
+
+def _drawn(
+    draws: Draws, question: Expression, condition: Expression | None, deadline: float, generator: torch.Generator
+) -> Found:
+    found = split(draws, question, condition, deadline, generator)
+    return found or drawn(draws, question, condition, deadline, generator)
 
 
 def nothing(condition: Expression | None) -> NbrError:

@@ -25,7 +25,8 @@ def listed(density: Density, names: Iterable[str]) -> tuple[Tensor, Tensor] | No
     world, prior = density.world, density.prior
     if isinstance(prior, Empirical):
         return prior.points, prior.weights.log() + density.log_keep(prior.points)
-    needed = [name for name in world.names if name in density.reads | set(names)]
+    wanted = density.reads | set(names)
+    needed = [name for name in world.names if name in wanted]
     if prior.log_mass({}) is None:  # it knows nothing of holes
         needed = list(world.names)
     rows = spread(world, needed, LISTED if len(needed) == len(world) else HOLED)

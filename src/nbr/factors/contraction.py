@@ -16,6 +16,7 @@ from nbr.factors.order import Order, Scope, Step
 from nbr.priors.columns import pick
 
 SAFE = 500.0  # nats that scaling may have taken out in all before what was lost to underflow could count
+SCALED = 8  # tables that are multiplied before numbers are scaled
 ROOM = 1 << 23  # numbers of a batch held at a time
 IMPOSSIBLE = -1e7  # the log of 0, where logs are to have gradients
 ROW = -1  # stands for the axis of draws among variables
@@ -32,7 +33,7 @@ def batches(order: Order, count: int) -> list[slice]:
 def log_sums(order: Order, tables: Sequence[Tensor]) -> Tensor:
     """log of the sum over all variables of the product of all tables: (batch,), or () without one; differentiable.
 
-    Sums are of plain numbers, scaled to at most 1 after each step. Conditions for which that may have lost something
+    Sums are of plain numbers, scaled to at most 1 after some steps. Conditions for which that may have lost something
     are summed again as logs.
     """
     _, total, doubtful = _summed(order, tables)
@@ -49,16 +50,16 @@ def log_sums(order: Order, tables: Sequence[Tensor]) -> Tensor:
 
 def _summed(order: Order, tables: Sequence[Tensor]) -> tuple[list[Tensor], Tensor, Tensor]:
     """All tables, scaled, those on the way included; the log of the whole; for which conditions that is in doubt."""
-    values, logs, lost = [], torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
-    for table, scope in zip(tables, order.scopes, strict=True):
-        scaled, most = _scaled(table, len(scope))
-        values.append(scaled)
-        logs = logs + most
-    for step in order.steps:
+    values, logs, lost = list(tables), torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
+    since = [1] * len(tables)  # tables multiplied since numbers were scaled
+    last = len(order.scopes) + len(order.steps) - 1
+    for number, step in enumerate(order.steps, len(order.scopes)):
         product = _product(values[step.left], step.scopes[0], values[step.right], step.scopes[1], step.kept)
-        scaled, most = _scaled(product, len(step.kept))
-        values.append(scaled)
-        logs, lost = logs + most, lost + most.clamp(max=0.0)
+        since.append(since[step.left] + since[step.right])
+        if since[-1] >= SCALED or number == last:
+            product, most = _scaled(product, len(step.kept))
+            logs, lost, since[-1] = logs + most, lost + most.clamp(max=0.0), 1
+        values.append(product)
     total = values[-1].log() + logs
     return values, total, (lost < -SAFE).expand(total.shape) | (total.detach() == -torch.inf)
 

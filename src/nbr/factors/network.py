@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from nbr.factors import contraction
+from nbr.factors.comparisons import shares
 from nbr.factors.contraction import aligned
 from nbr.factors.order import SECONDS
 from nbr.factors.structure import Compiled, Structure, compiled, structure, too_wide
@@ -214,5 +215,6 @@ def _known(prior: Prior, made: Structure) -> list[Factor]:
     found = prior.factors({name: each.allowed for name, each in made.values.items()})
     if found is None:
         raise Unfit("the prior is no product of small tables")
+    found = [*found, *(shares(prior, prior.world, pair, made.values) for pair in made.compared)]
     _masses[prior] = made.key, found
     return found

@@ -18,7 +18,7 @@ from opt_einsum import RandomGreedy
 
 TRIES = 64  # random greedy orders, the best of which is taken
 CHEAP = 1 << 13  # products of numbers up to which the first order is good enough
-HOPELESS = 1 << 33  # products beyond which no other order would help
+HOPELESS = 1 << 33  # products beyond which no other order would help, and none is followed
 SECONDS = 1.0  # for the search, at the most
 
 Scope = tuple[int, ...]
@@ -70,10 +70,8 @@ def find(scopes: Sequence[Scope], sizes: Sequence[int], seconds: float = SECONDS
     (1200, 1000)
     """
     best = _one_by_one(scopes, sizes, _weight)
-    if best.cost > CHEAP:
-        best = min(best, _one_by_one(scopes, sizes, _fill), key=_price)
     if CHEAP < best.cost < HOPELESS:
-        best = min(best, _greedy(scopes, sizes, TRIES, seconds), key=_price)
+        best = min(best, _one_by_one(scopes, sizes, _fill), _greedy(scopes, sizes, TRIES, seconds), key=_price)
     return best
 
 
@@ -113,7 +111,10 @@ def _fill(variable: int, near: dict[int, set[int]], sizes: Sequence[int]) -> tup
 
 
 def _one_by_one(scopes: Sequence[Scope], sizes: Sequence[int], rate: Rate) -> Order:
-    """Variables summed over one after the other, whichever costs least by a rate; all tables that read it at once."""
+    """Variables summed over one after the other, whichever costs least by a rate; all tables that read it at once.
+
+    Where that is hopeless the order ends early, with a cost that says so.
+    """
     near: dict[int, set[int]] = {}
     for scope in scopes:
         for variable in scope:
@@ -123,7 +124,7 @@ def _one_by_one(scopes: Sequence[Scope], sizes: Sequence[int], rate: Rate) -> Or
     rates = {variable: rate(variable, near, sizes) for variable in near}
     held = {number: frozenset(scope) for number, scope in enumerate(scopes)}
     path: list[tuple[int, int]] = []
-    fresh = len(scopes)
+    fresh, spent = len(scopes), 0
     while rates:
         variable = min(rates, key=lambda each: (rates[each], each))
         del rates[variable]
@@ -135,15 +136,18 @@ def _one_by_one(scopes: Sequence[Scope], sizes: Sequence[int], rate: Rate) -> Or
             path.append((left, right))
             joined = held.pop(left) | held.pop(right)
             held[fresh] = joined if queue else joined - {variable}
-            heapq.heappush(queue, (math.prod(sizes[each] for each in joined), fresh))
-            fresh += 1
+            entries = math.prod(sizes[each] for each in joined)
+            heapq.heappush(queue, (entries, fresh))
+            fresh, spent = fresh + 1, spent + entries
+        if spent > HOPELESS:  # what is left is not looked at: it is too wide already
+            break
         others = near.pop(variable)
         for one in others:
             near[one] |= others
             near[one] -= {one, variable}
         changed = others.union(*(near[one] for one in others)) if rate is _fill else others
         rates |= {one: rate(one, near, sizes) for one in changed if one in rates}
-    left, *rest = held
+    left, *rest = held if spent <= HOPELESS else [0]
     for right in rest:
         path.append((left, right))
         left, fresh = fresh, fresh + 1

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nbr.factors.comparisons import Pair, pairs, substituted
 from nbr.factors.contraction import aligned
 from nbr.factors.kept import Compilations
-from nbr.factors.order import Order, find
+from nbr.factors.order import HOPELESS, Order, find
 from nbr.factors.spelling import Names, Part, Spelling
 from nbr.factors.values import Unfit, Values, values
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
-from nbr.world import Real, World
+from nbr.world import Bit, Real, World
 
 ROOM = 1 << 27  # bytes of what is kept, of either kind
 Cuts = tuple[tuple[str, tuple[float, ...]], ...]
@@ -32,6 +33,7 @@ class Structure:
     certain: tuple[Part, ...]  # 0 or 1: what hidden variables are
     broken: tuple[Part, ...]  # of each rule: True where it does not hold
     asked: Mapping[Expression, str]  # a hidden variable for each statement about several variables
+    compared: tuple[Pair, ...]  # numbers, by hidden bits of which the prior knows how likely they are
 
     @property
     def bytes(self) -> int:
@@ -91,16 +93,21 @@ def taken_apart(world: World, said: Iterable[Expression]) -> tuple[tuple[Express
 def _structure(
     key: tuple[object, ...], world: World, rules: Sequence[Expression], several: Sequence[Expression], cuts: Cuts
 ) -> Structure:
-    found = values(world, [*rules, *several], dict(cuts))
-    alike = Counter(rule.names() for rule in rules)
-    spelling = Spelling(world, {name: each.codes for name, each in found.items()}, alike=alike)
+    compared = pairs(world, [*rules, *several])
+    bits = {line: bit for pair in compared for line, bit in zip(pair.lines, pair.bits, strict=True)}
+    plain = {each: substituted(each, bits) if bits else each for each in (*rules, *several)}
+    wider = World({**world.variables, **{bit: Bit() for bit in bits.values()}})
+    found = values(wider, plain.values(), dict(cuts))
+    alike = Counter(plain[rule].names() for rule in rules)
+    spelling = Spelling(wider, {name: each.codes for name, each in found.items()}, alike=alike)
     broken = []
     for rule in rules:
-        names, truth = spelling.truth(rule)
+        names, truth = spelling.truth(plain[rule])
         broken.append((names, truth == 0))
-    asked = {statement: spelling.bit(spelling.truth(statement)) for statement in several}
+    asked = {statement: spelling.bit(spelling.truth(plain[statement])) for statement in several}
     sizes = {**{name: len(each) for name, each in found.items()}, **spelling.hidden}
-    return Structure(key, found, sizes, tuple(spelling.tables), tuple(broken), asked)
+    told = {name: each for name, each in found.items() if name in world.variables}
+    return Structure(key, told, sizes, tuple(spelling.tables), tuple(broken), asked, tuple(compared))
 
 
 def compiled(structure: Structure, scopes: Sequence[Names], sizes: Mapping[str, int], seconds: float) -> Compiled:
@@ -171,5 +178,7 @@ def _group(structure: Structure, scope: Names, sizes: Mapping[str, int], parts: 
 def too_wide(order: Order, width: int, cost: float) -> Unfit | None:
     """Known before anything is computed."""
     if order.width > width:
-        return Unfit(f"a table on the way would have {order.width:,} entries")
-    return Unfit(f"summing would take {order.cost:,} products") if order.cost > cost else None
+        return Unfit(f"a table on the way would have about 2^{order.width.bit_length() - 1} entries")
+    if order.cost > min(cost, HOPELESS):
+        return Unfit(f"summing would take about 2^{order.cost.bit_length() - 1} products")
+    return None

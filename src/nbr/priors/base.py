@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -14,6 +15,15 @@ from nbr.world import World
 
 Factor = tuple[tuple[str, ...], Tensor]  # what is read, and a number for each combination of values
 HIDDEN = "\t"  # how the name of a variable begins that no world has
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The distribution of one number that is independent of all others, where no single value has a mass."""
+
+    edges: Tensor  # between them the density is smooth, and does not change much
+    density: Callable[[Tensor], Tensor]  # up to a constant factor
+    below: Callable[[Tensor], Tensor]  # how likely smaller numbers are
 
 
 class Prior(ABC):
@@ -62,6 +72,10 @@ class Prior(ABC):
         `values` has for each variable the parts of its range that count as one value each. Variables that are not
         named there, called with a `HIDDEN` mark in front, are to be summed over.
         """
+        return None
+
+    def curve(self, name: str) -> Curve | None:
+        """The distribution of a number, if it is independent of all other variables and has a density."""
         return None
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:

@@ -95,6 +95,21 @@ class Column:
         share = torch.rand(len(part), generator=generator, dtype=torch.float64)
         return self.numbers.draw(part, share, None if allowed is None else allowed)  # type: ignore[arg-type]
 
+    @property
+    def edges(self) -> Tensor | None:
+        """Between which all values of a number are alike; None where single values have a mass, or are rounded to."""
+        if self.numbers is None or self.numbers.step or not bool(self.numbers.cells[:, 2].isnan().all()):
+            return None
+        return torch.cat([self.numbers.cells[:, 0], self.numbers.cells[-1:, 1]])
+
+    def below(self, values: Tensor) -> Tensor:
+        """How likely smaller numbers are."""
+        assert self.edges is not None
+        edges, sums = self.edges, torch.cat([self.mass.new_zeros(1), self.mass.cumsum(0)])
+        at = torch.searchsorted(edges[1:-1].contiguous(), values.contiguous(), right=True)
+        share = ((values - edges[at]) / (edges[at + 1] - edges[at])).clamp(0.0, 1.0)
+        return sums[at] + share * self.mass[at]
+
     def spec(self) -> registry.Tensors:
         found = {"state": self.state, "mass": self.mass}
         return found if self.numbers is None else found | {"numbers": self.numbers.packed()}

@@ -12,7 +12,7 @@ from nbr import registry
 from nbr.errors import NbrError
 from nbr.priors import columns as coding
 from nbr.priors import numbers
-from nbr.priors.base import Factor, Prior
+from nbr.priors.base import Curve, Factor, Prior
 from nbr.priors.columns import Allowed, Column
 from nbr.priors.normal import Normal
 from nbr.tables import Table
@@ -74,6 +74,11 @@ class Independent(Prior):
             masses = torch.stack([(column.mass * column.admits(each)).sum() for each in values[name]])
             found.append(((name,), masses / masses.sum()))
         return found
+
+    def curve(self, name: str) -> Curve | None:
+        column = self._each[self.world.column(name)]
+        edges = column.edges
+        return None if edges is None else Curve(edges, lambda at: column.locate(at)[1].exp(), column.below)
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         return {"prior": "independent"}, {str(i): column for i, column in enumerate(self.columns)}

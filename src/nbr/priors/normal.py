@@ -12,6 +12,8 @@ from nbr.errors import NbrError
 from nbr.priors.columns import Allowed
 from nbr.world import Real
 
+WIDE = 9  # deviations beyond which nothing is left
+
 
 @dataclass(frozen=True)
 class Normal:
@@ -51,6 +53,18 @@ class Normal:
         normal = torch.special.ndtri((start[piece] + share).clamp(1e-12, 1 - 1e-12))
         drawn: Tensor = (self.mean + self.spread * normal).clamp(self.variable.low, self.variable.high)
         return drawn
+
+    @property
+    def edges(self) -> Tensor:
+        """Steps of one deviation, between which the curve is nearly straight."""
+        steps = self.mean + self.spread * torch.arange(-WIDE, WIDE + 1, dtype=torch.float64)
+        found: Tensor = steps.clamp(self.variable.low, self.variable.high).unique()
+        return found
+
+    def below(self, values: Tensor) -> Tensor:
+        low, high = self._below(self.variable.low), self._below(self.variable.high)
+        found: Tensor = ((torch.special.ndtr((values - self.mean) / self.spread) - low) / (high - low)).clamp(0.0, 1.0)
+        return found
 
     def _pieces(self, allowed: Allowed) -> list[tuple[float, float]]:
         """Pieces within the bounds, as shares of the whole curve."""

@@ -81,7 +81,7 @@ export function bar(extra = "") {
       part.style.left = `${100 * ends[place]}%`;
       part.style.width = `${100 * Math.max(0, ends[place + 1] - ends[place])}%`;
     });
-    const often = answer.probability ?? null;
+    const often = (answer.probability?.value ?? null) === null ? null : answer.probability;  // not computed: no tick
     tick.hidden = often === null;
     if (often !== null) tick.style.left = `${100 * often.value}%`;
     const how = answer.exact === false ? ", not exact" : "";

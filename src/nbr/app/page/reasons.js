@@ -2,6 +2,12 @@
 
 import { bar, gauge, interval, legend, make, two } from "./common.js";
 
+// A probability that was not computed is told so, not left out.
+const share = (often) =>
+  often.value === null
+    ? [make("b", {}, "not computed"), ` (${often.note})`]
+    : [make("b", {}, two(often.value)), often.exact ? "" : ` ± ${two(often.error)}`];
+
 const SHOWN = 12;
 
 export class Reasons {
@@ -42,7 +48,7 @@ export class Reasons {
       pair("belief", answer.bounds.belief),
       pair("plausibility", answer.bounds.plausibility),
       make("span", {}, "not known ", make("b", {}, two(answer.plausibility - answer.belief))),
-      often ? make("span", {}, "probability ", make("b", {}, two(often.value)), often.exact ? "" : ` ± ${two(often.error)}`) : "",
+      often ? make("span", {}, "probability ", ...share(often)) : "",
       often?.open ? make("span", {}, "open ", make("b", {}, `${two(often.open[0])} to ${two(often.open[1])}`)) : "",
     );
     const how = answer.exact ? "exact" : `not exact: ${answer.bounds.kind} bounds`;
