@@ -1,5 +1,6 @@
 """Clauses that people can read: found where they were planted, with the beliefs of maximum likelihood."""
 
+import json
 import sys
 from itertools import product
 from pathlib import Path
@@ -297,3 +298,24 @@ def test_it_is_said_when_next_to_nothing_was_learned() -> None:
     report = fitting.fit_report(noise, "clauses")
     assert "no clause: nothing goes together beyond chance in 360 rows" in report.kept
     assert "nothing" not in fitting.fit_report(pairs(1000), "clauses").kept
+
+
+def test_the_command_shows_the_rows_behind_each_clause(tmp_path: Path) -> None:
+    pairs(600).to_csv(tmp_path / "t.csv", index=False)
+    arguments = ["fit", str(tmp_path / "t.csv"), "--rules", "clauses"]
+    low, likely = tmp_path / "low.nbr", tmp_path / "likely.nbr"
+    assert run(*arguments, "--target", "a", "-o", str(low)).returncode == 0
+    assert run(*arguments, "--target", "a", "--confidence", "none", "-o", str(likely)).returncode == 0
+    shown, told = run("show", str(low)).stdout, json.loads(run("show", str(low), "--json").stdout)
+    (rule,) = told["rules"]
+    support = rule["support"]
+    assert rule["says"] == "~b -> ~a"
+    assert rule["belief"] < support["likeliest"] == nbr.load(likely).rules[0].degree
+    assert support["confidence"] == support["held"] / support["rows"]
+    assert support["lift"] == pytest.approx(support["confidence"] / support["usual"])
+    assert "belief: at least, with confidence 0.95" in shown
+    assert f"{rule['belief']:.4f}  {support['held']}/{support['rows']}" in shown
+    assert "at least" not in run("show", str(likely)).stdout
+    wrong = run(*arguments, "--confidence", "sure", "-o", str(low))
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
+    assert "--confidence is a number such as 0.95, or none" in wrong.stderr

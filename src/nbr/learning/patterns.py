@@ -108,7 +108,7 @@ def _grown(beam: np.ndarray, columns: np.ndarray) -> np.ndarray:
     wide = wide[(columns[wide[:, :-1]] != columns[wide[:, -1:]]).all(axis=1)]
     places = len(columns) ** np.arange(wide.shape[1])[::-1]  # as one number each: rows of a matrix are sorted slowly
     number = np.unique(np.sort(wide, axis=1) @ places)
-    return number[:, None] // places % len(columns)
+    return np.asarray(number[:, None] // places % len(columns))
 
 
 def _scored(beam: np.ndarray, rows: Packed, draws: Packed, together: int, rated: bool) -> tuple[np.ndarray, ...]:
