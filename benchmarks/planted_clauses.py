@@ -50,7 +50,7 @@ def run(seed: int, rows: int = 20_000, columns: int = 40, clauses: int = 10) -> 
     world = nbr.World.bits(columns)
     start = time.perf_counter()
     model = nbr.fit(Table(world, torch.tensor(points, dtype=torch.float64)), "clauses", seed=seed)
-    found = {broken(world, rule.describe()): rule.degree for rule in model.rules}
+    found = {broken(world, rule.describe()): float(rule.likeliest) for rule in model.rules}
     return {
         "found": sum(each in found for each in truth),
         "invented": sum(each not in truth for each in found),

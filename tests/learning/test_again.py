@@ -100,3 +100,21 @@ def test_twenty_rows_leave_the_prior_alone() -> None:
     report = fitting.fit_report(noise, rules=1, steps=100)
     assert report.kept == fitting.ALONE
     assert not report.reasoner.rules
+
+
+def test_small_worlds_never_say_less_than_base_rates() -> None:
+    """Where rules add no more than chance, a column that is so in one row of five is not answered with 0.5."""
+    random = np.random.default_rng(0)
+    for rows in (24, 200):
+        frame = pd.DataFrame(random.random((rows, 4)) < 0.2, columns=list("abcd")).astype(int)
+        report = fitting.fit_report(frame, rules=1, steps=60)
+        assert (report.kept, report.rows, report.reasoner.rules) == (fitting.RATES, rows, ())
+        assert "base rates" in report.prior
+        for name in "abcd":
+            assert report.reasoner.probability(name).value == pytest.approx(frame[name].mean(), abs=0.03)
+    parts = split(tables.read(frame), 0)
+    twin = priors.marginals(parts.trainable).log_prob(parts.test.codes)
+    assert report.held_out is not None
+    assert report.held_out.log_likelihood == pytest.approx(float(twin.mean()), abs=1e-5)
+    asked = fitting.fit_report(frame, rules=1, steps=60, prior="uniform")
+    assert asked.kept != fitting.RATES  # a prior that someone asked for stays

@@ -147,6 +147,7 @@ def fit(
     na: Annotated[list[str] | None, typer.Option(help="A text that means that nothing was observed.")] = None,
     sep: Annotated[str | None, typer.Option(help="What separates the columns of a CSV file.")] = None,
     confidence: Annotated[str, typer.Option(help="Of beliefs, as lower limits; none: the likeliest.")] = "0.95",
+    target: Annotated[str | None, typer.Option(help="A column that clauses are learned about first.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps at the most.")] = None,
     report: Annotated[Path | None, typer.Option(help="An HTML page on what was learned.")] = None,
     seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
@@ -158,7 +159,7 @@ def fit(
     from nbr.training import here
 
     reading = learn.Reading(column or [], drop or [], na or [], sep)
-    learning = learn.Learning(rules, prior, steps, seed, confidence)
+    learning = learn.Learning(rules, prior, steps, seed, confidence, target)
     told = learn.fit(table, output, valid, learning, reading, rules_from, report, jobs)
     if here().first:
         typer.echo(json.dumps(told) if as_json else learn.shown(told))

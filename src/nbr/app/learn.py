@@ -62,6 +62,7 @@ class Learning:
     steps: int | None
     seed: int
     confidence: str
+    target: str | None = None
 
     @property
     def level(self) -> float | None:
@@ -123,6 +124,7 @@ def _fit(
             valid=valid,
             rules_from=written,
             confidence=level,
+            target=learning.target,
             seed=learning.seed,
             steps=learning.steps,
             checkpoint=folder,

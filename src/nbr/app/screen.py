@@ -14,6 +14,7 @@ from nbr.language.words import spoken
 from nbr.reasoner import Reasoner
 from nbr.restating.restated import Restated
 from nbr.rules import Clause
+from nbr.rules.support import Support
 from nbr.world import Bit, Choice, Variable, World
 
 WIDTH = 50
@@ -161,16 +162,31 @@ def _rules(reasoner: Reasoner) -> list[str]:
         return []
     numbered = list(enumerate(zip(reasoner.rules, reasoner.restated(), strict=True), 1))
     adds = {at: rule.adds for at, (rule, _) in numbered if isinstance(rule, Clause) and rule.adds is not None}
-    lines = ["", "rules", "       belief" + ("  adds (nats a row)" if adds else "")]
+    counted = any(rule.support is not None for rule in reasoner.rules)
+    levels = sorted({rule.support.level for rule in reasoner.rules if rule.support and rule.support.level})
+    limits = ", ".join(f"{level:.4g}" for level in levels)
+    head = "  support     confidence  lift" if counted else ""
+    told = f" (belief: at least, with confidence {limits}, from the rows of support)" if levels else ""
+    lines = ["", "rules" + told]
+    lines.append("       belief" + head + ("  adds (nats a row)" if adds else ""))
     for position, (rule, words) in sorted(numbered, key=lambda each: -adds.get(each[0], 0.0)):
         said = rule.describe() if rule.name is None else f"{rule.name}: {rule.describe()}"
         gain = "" if not adds else f"  {adds[position]:.4f}" if position in adds else " " * 8
-        lines.append(f"  {position:>3}  {rule.degree:.4f}{gain}  {said}")
+        beside = (_counted(rule.support) if counted else "") + gain
+        lines.append(f"  {position:>3}  {rule.degree:.4f}{beside}  {said}")
         told = f"in words: {words}" if isinstance(words, Restated) else f"({words})" if words else ""
         if position in adds and isinstance(rule, Clause):
             told = f"({spoken(rule.expression)})"
-        lines += [" " * (15 + len(gain)) + told] if told else []
+        lines += [" " * (15 + len(beside)) + told] if told else []
     return lines
+
+
+def _counted(support: Support | None) -> str:
+    """In how many of its rows a rule holds, how often that is, and how many times as often as usual."""
+    if support is None:
+        return " " * 30
+    often, lift = (("-" if value is None else f"{value:.2f}") for value in (support.confidence, support.lift))
+    return f"  {f'{support.held:.0f}/{support.rows:.0f}':<10}  {often:<10}  {lift:<4}"
 
 
 def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
@@ -184,9 +200,14 @@ def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
             "restated": words.as_json() if isinstance(words, Restated) else None,
         }
         | ({"adds": rule.adds} if isinstance(rule, Clause) and rule.adds is not None else {})
+        | ({"support": _told(rule.support)} if rule.support is not None else {})
         for rule, words in zip(reasoner.rules, reasoner.restated(), strict=True)
     ]
     return {"variables": reasoner.world.spec, "rules": rules}
+
+
+def _told(support: Support) -> dict[str, float | None]:
+    return {**support.plain(), "confidence": support.confidence, "lift": support.lift}
 
 
 def _variables(world: World) -> list[str]:

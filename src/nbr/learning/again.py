@@ -18,10 +18,11 @@ import torch
 
 from nbr.learning.maker import Maker, Trained, gain, gains
 from nbr.learning.splitting import Split
-from nbr.priors import Trees
+from nbr.priors import Independent, Trees, marginals
 from nbr.tables import Table
 
 ALONE = "the prior alone: rules added no more than chance on held-out rows"
+RATES = "base rates alone: rules added no more than chance to what every column says by itself"
 LOOKS = 10  # the last training goes on for at least so many looks at held-out rows: beliefs have to settle
 GIVEN_UP = 0.25  # of what rules gain over the prior; more than this, and more than chance, is harm
 
@@ -77,6 +78,33 @@ def leave_alone(maker: Maker, rows: Split, chosen: Trained) -> End:
     )
     lost, error = gain(twin, alone, "test")
     return End(alone, alone, "test", ALONE) if lost > error else End(final, twin, "test", ALONE)
+
+
+def base_rates(maker: Maker, rows: Split, chosen: Trained) -> Trained | None:
+    """What every column says by itself, learned from as many rows; None where the prior says at least that already.
+
+    Rules on top of a uniform prior have to say how often a column is so as well: they should not say less than that.
+    """
+    if not isinstance(maker.prior, Independent):  # chosen by itself, such a prior is uniform
+        return None
+    parts = {"train": rows.train, "valid": rows.valid} | ({} if rows.test is None else {"test": rows.test})
+    return _rated(maker, rows.train).alone(parts, chosen.settings)
+
+
+def leave_rates(maker: Maker, rows: Split, rated: Trained) -> End:
+    """Base rates without rules, of all rows; measured by those of fewer."""
+    if rows.test is None:
+        final = _rated(maker, rows.every).alone({"train": rows.every}, rated.settings)
+        return End(final, final, None, RATES)
+    twin, final = (
+        _rated(maker, part).alone({"train": part, "test": rows.test}, rated.settings)
+        for part in (rows.trainable, rows.every)
+    )
+    return End(final, twin, "test", RATES)
+
+
+def _rated(maker: Maker, table: Table) -> Maker:
+    return replace(maker, prior=marginals(table.one_by_one(maker.seed)))
 
 
 def _harmed(chosen: Trained, twin: Trained) -> bool:

@@ -17,11 +17,22 @@ from pathlib import Path
 
 from nbr import tables
 from nbr.errors import NbrError, named_settings
-from nbr.learning.again import ALONE, End, leave_alone, prior_alone, train_again
+from nbr.learning.again import (
+    ALONE,
+    RATES,
+    End,
+    base_rates,
+    leave_alone,
+    leave_rates,
+    prior_alone,
+    train_again,
+)
+from nbr.learning.clauses import Wanted
 from nbr.learning.confidence import checked, supported
 from nbr.learning.fitted import Fitted, HeldOut
 from nbr.learning.maker import Maker, Trained, gains
 from nbr.learning.prior_by_name import PriorLike, choose
+from nbr.learning.rates import WORDS
 from nbr.learning.readable import fit_clauses
 from nbr.learning.splitting import Split, split
 from nbr.reasoner import Reasoner
@@ -45,6 +56,7 @@ def fit(
     world: World | None = None,
     rules_from: Reasoner | None = None,
     confidence: float | None = 0.95,
+    target: str | None = None,
     seed: int = 0,
     width: int = 96,
     steps: int | None = None,
@@ -66,6 +78,7 @@ def fit(
         learned, or further clauses with rules="clauses"
     `confidence`: a rule's belief is the lowest that rows do not reject at this level, and its `support` tells of which
         rows; None: the likeliest. Frequencies, samples and likelihoods are counted by the likeliest either way
+    `target`: with rules="clauses", a column that rules are learned about first, then about the others
     `seed`: where randomness comes from
     `width`: of the networks
     `steps`: how many there are at the most
@@ -84,6 +97,7 @@ def fit(
         world=world,
         rules_from=rules_from,
         confidence=confidence,
+        target=target,
         seed=seed,
         width=width,
         steps=steps,
@@ -104,6 +118,7 @@ def fit_report(
     world: World | None = None,
     rules_from: Reasoner | None = None,
     confidence: float | None = 0.95,
+    target: str | None = None,
     seed: int = 0,
     width: int = 96,
     steps: int | None = None,
@@ -119,14 +134,18 @@ def fit_report(
     level = checked(confidence)
     jobs = n_jobs if here().size == 1 else None  # processes that train together have each its core already
     data = tables.learnable(table, world if rules_from is None else rules_from.world, seed=seed, jobs=jobs)
+    if target is not None:
+        data.world.column(target)
+        if rules != "clauses":
+            raise NbrError("a target is learned about first by rules='clauses'; networks read all columns alike")
     if rules == "clauses" or rules_from is not None:
         if rules not in ("auto", "clauses"):
             raise NbrError(
                 "beside rules_from, rules are 'clauses' or none; for networks on top, give the result as prior"
             )
         data = data.one_by_one(seed)
-        parts, more = _split(data, valid, seed), rules == "clauses"
-        return fit_clauses(data, parts, prior, rules_from, more, seed, reporter(progress))
+        wanted = Wanted(rules == "clauses", target=target, level=level, judged=valid is not None)
+        return fit_clauses(data, _split(data, valid, seed), prior, rules_from, wanted, seed, reporter(progress))
     most = None if steps is None else _positive(steps)
     sizes = GROWTH if rules == "auto" else (_positive(rules),)
     folder = None if checkpoint is None else Path(checkpoint)
@@ -140,8 +159,9 @@ def fit_report(
         known, why = choose(prior, data, rows, seed, watch, folder)
         maker = Maker(reads, known, _positive(width), seed, folder, watch, most, jobs)
         count, chosen = _grow(maker, rows, sizes)
-        if not gains(prior_alone(chosen), chosen, "valid"):
-            end = leave_alone(maker, rows, chosen)
+        rated = base_rates(maker, rows, chosen) if prior == "auto" else None
+        if not gains(prior_alone(chosen) if rated is None else rated, chosen, "valid"):
+            end = leave_alone(maker, rows, chosen) if rated is None else leave_rates(maker, rows, rated)
         elif valid is not None:
             end = End(chosen, chosen, "valid", CHOSEN)
         else:
@@ -149,9 +169,10 @@ def fit_report(
         if mine is not None:
             shutil.rmtree(mine, ignore_errors=True)
     best = end.delivered
-    learned = [] if end.words == ALONE else supported(best.bank, best.objective, best.rows, level)
+    learned = [] if end.words in (ALONE, RATES) else supported(best.bank, best.objective, best.rows, level)
     reasoner = Reasoner(data.world, learned, prior=best.prior, views=data.views(), view_rows=data.view_rows())
     train = best.objective.mean(best.bank, "train")
+    why = WORDS if end.words == RATES else why
     return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, _measured(end), end.words, why)
 
 

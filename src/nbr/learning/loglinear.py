@@ -87,16 +87,28 @@ class Pool(Source):
 
 @dataclass(frozen=True)
 class Agreed:
-    """Weights, how often the model breaks each rule, and the last draws of it."""
+    """Weights, how often the model breaks each rule, the last draws of it, and the standard errors of the weights."""
 
     weights: np.ndarray
     broken: np.ndarray
     draws: np.ndarray
+    errors: np.ndarray  # by as many rows, all other weights being free
 
 
-def agree(rules: Sequence[Broken], seen: np.ndarray, rows: np.ndarray, start: np.ndarray, source: Source) -> Agreed:
-    """The weights, none below 0, at which rules are broken as often as rows break them: Newton's method, over draws."""
+def agree(
+    rules: Sequence[Broken],
+    seen: np.ndarray,
+    rows: np.ndarray,
+    start: np.ndarray,
+    source: Source,
+    signed: np.ndarray | None = None,
+) -> Agreed:
+    """The weights at which rules are broken as often as rows break them: Newton's method, over draws.
+
+    None is below 0 but those that are `signed`.
+    """
     weights = start.copy()
+    either = np.zeros(len(rules), dtype=bool) if signed is None else signed
     for step in range(STEPS + 1):
         shares, products, count = np.zeros(len(rules)), np.zeros((len(rules), len(rules))), 0
         for _ in range(LOOKS):
@@ -107,16 +119,17 @@ def agree(rules: Sequence[Broken], seen: np.ndarray, rows: np.ndarray, start: np
             count += broken.shape[1]
         shares /= count
         gap = np.where(rows > 0, shares - seen, 0.0)  # what no row shows stays as it was
-        free = (rows > 0) & ((weights > 0) | (gap > 0))
+        free = (rows > 0) & (either | (weights > 0) | (gap > 0))
+        spread = products / count - np.outer(shares, shares)
         noise = np.sqrt(np.maximum(seen * (1 - seen), 1e-12) * (0.1 / np.maximum(rows, 1) + 1 / count))
         if step == STEPS or not free.any() or bool((np.abs(gap) <= noise)[free].all()):
             break
-        spread = products / count - np.outer(shares, shares)
         matrix = spread[np.ix_(free, free)] + (RIDGE + 1e-3 * spread.max()) * np.eye(int(free.sum()))
         move = np.zeros(len(rules))
         move[free] = np.linalg.solve(matrix, gap[free])
-        weights = np.clip(weights + np.clip(move, -STRIDE, STRIDE), 0.0, MOST)
-    return Agreed(weights, shares, draws.copy())
+        weights = np.clip(weights + np.clip(move, -STRIDE, STRIDE), np.where(either, -MOST, 0.0), MOST)
+    inverse = np.linalg.inv(spread + RIDGE * np.eye(len(rules))) if len(rules) else spread
+    return Agreed(weights, shares, draws.copy(), np.sqrt(np.diag(inverse).clip(min=0) / np.maximum(rows, 1)))
 
 
 def share(rule: Broken, codes: np.ndarray) -> tuple[float, int]:

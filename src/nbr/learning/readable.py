@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Sequence
+from dataclasses import replace
 
 from nbr.density.likelihood import score
 from nbr.errors import NbrError
-from nbr.learning.clauses import grow
+from nbr.learning.clauses import Wanted, grow
 from nbr.learning.fitted import Fitted, HeldOut
 from nbr.learning.prior_by_name import PriorLike, choose
+from nbr.learning.rates import WORDS
 from nbr.learning.splitting import Split
 from nbr.priors import Independent, Prior, marginals, uniform
 from nbr.reasoner import Reasoner
@@ -17,9 +19,10 @@ from nbr.tables import Table
 from nbr.training import Watcher
 from nbr.world import Real
 
-FEW = 12  # labels up to which clauses have to say how often each is
-PLAIN = "prior: uniform, so that clauses say it all; numbers and long lists of labels as often as they are seen"
-KEPT = "beliefs learned from all rows but those to measure by"
+NOTHING = 0.005  # nats a row that all clauses together add to base rates: next to nothing
+PLAIN = f"{WORDS}; clauses say what goes together"
+KEPT = "learned from all rows but those to measure by"
+ALL = "learned from all rows, too few to measure on others"
 
 
 def fit_clauses(
@@ -27,36 +30,66 @@ def fit_clauses(
     rows: Split,
     prior: PriorLike,
     written: Reasoner | None,
-    learn: bool,
+    wanted: Wanted,
     seed: int,
     watch: Watcher,
 ) -> Fitted:
     """Clauses and beliefs by `nbr.learning.clauses`, measured on rows that nothing was learned from."""
-    known, why = _prior(data, rows, prior, written, seed, watch)
-    found = grow(known, rows, _clauses(written), learn, seed, watch)
-    reasoner = Reasoner(data.world, found.rules, prior=known, views=data.views(), view_rows=data.view_rows())
-    part, learned = (rows.valid, rows.train) if rows.test is None else (rows.test, rows.trainable)
-    scored = score(reasoner.knowledge, known, part, seed)
+    clauses = _clauses(written)
+    known, kept, why = _prior(data, rows, prior, written, clauses, seed, watch)
+    found = grow(known, rows, clauses, replace(wanted, kept=kept), seed, watch)
+    reasoner = Reasoner(data.world, found.rules, prior=found.prior, views=data.views(), view_rows=data.view_rows())
+    learned, part = (rows.train, rows.valid) if wanted.judged else (rows.trainable, rows.test)
+    held = None if part is None else _measured(reasoner, part, wanted.judged, seed)
+    train = score(reasoner.knowledge, found.prior, learned, seed).mean
+    words = KEPT if wanted.judged or part is not None else ALL
+    if wanted.learn:
+        words += _little(found.rules, len(learned))
+    return Fitted(reasoner, data, data.views(), len(found.rules), found.rounds, len(learned), train, held, words, why)
+
+
+def _little(rules: Sequence[Clause], rows: int) -> str:
+    """A word of warning where next to nothing was learned."""
+    adds = sum(rule.adds or 0.0 for rule in rules)
+    if adds >= NOTHING:
+        return ""
+    if not rules:
+        return f"; no clause: nothing goes together beyond chance in {rows:,} rows, and answers are base rates"
+    return f"; next to nothing beyond base rates: all clauses together add {adds:.4f} nats a row"
+
+
+def _measured(reasoner: Reasoner, part: Table, judged: bool, seed: int) -> HeldOut:
+    scored = score(reasoner.knowledge, reasoner.prior, part, seed)
     error = (float(scored.log_prob.std(correction=0)) ** 2 / max(len(part) - 1, 1) + scored.error**2) ** 0.5
-    which = "choices were" if rows.test is None else "no choice was"
-    words = f"{len(part):,} row{'' if len(part) == 1 else 's'} that {which} made by"
-    held = HeldOut(scored.mean, error, len(part), words)
-    train = score(reasoner.knowledge, known, learned, seed).mean
-    return Fitted(reasoner, data, data.views(), len(found.rules), found.rounds, len(learned), train, held, KEPT, why)
+    which = "choices were" if judged else "no choice was"
+    return HeldOut(
+        scored.mean, error, len(part), f"{len(part):,} row{'' if len(part) == 1 else 's'} that {which} made by"
+    )
 
 
 def _prior(
-    data: Table, rows: Split, prior: PriorLike, written: Reasoner | None, seed: int, watch: Watcher
-) -> tuple[Prior, str]:
+    data: Table,
+    rows: Split,
+    prior: PriorLike,
+    written: Reasoner | None,
+    clauses: Sequence[Clause],
+    seed: int,
+    watch: Watcher,
+) -> tuple[Prior, tuple[str, ...], str]:
+    """The prior, the columns that stay as often as it has them, and words for it."""
     if prior != "auto":
-        return choose(prior, data, rows, seed, watch)
+        known, why = choose(prior, data, rows, seed, watch)
+        return known, (), why
     if written is not None and written.known_prior is not None:
-        return written.known_prior, "prior: that of the rules that were written"
-    seen, even = marginals(data).columns, uniform(data.world).columns
-    columns: list[torch.Tensor] = []
-    for often, alike, variable in zip(seen, even, data.world.variables.values(), strict=True):
-        columns.append(often if isinstance(variable, Real) or variable.size > FEW else alike)
-    return Independent(data.world, columns), PLAIN
+        return written.known_prior, (), "prior: that of the rules that were written"
+    alone = {name for clause in clauses for name in clause.inputs if len(clause.inputs) == 1}
+    often, even = marginals(rows.trainable).columns, uniform(data.world).columns
+    columns, kept = [], []
+    for seen, alike, (name, variable) in zip(often, even, data.world.variables.items(), strict=True):
+        labelled = not isinstance(variable, Real)
+        columns.append(alike if labelled and name in alone else seen)  # a rule that someone wrote says how often
+        kept += [name] if labelled and name not in alone else []
+    return Independent(data.world, columns), tuple(kept), PLAIN
 
 
 def _clauses(written: Reasoner | None) -> list[Clause]:
