@@ -93,7 +93,7 @@ def digits(count: int, place: Path) -> dict:
     paths = []
     for number, pixels in enumerate(nbr.datasets.mnist((4, 9), "test")[0][:count]):
         paths.append(place / f"{number:03d}.png")
-        save(np.kron(pixels, np.ones((10, 10))), paths[-1])
+        save(np.pad(np.kron(pixels, np.ones((4, 4))), 84), paths[-1])  # as somebody writes on a large sheet
     told = command_line("mnist-4-9", paths)
     return {
         "pictures": count,

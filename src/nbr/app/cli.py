@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import nbr
-from nbr.app import checking, comparing, distilling, filling
+from nbr.app import checking, comparing, distilling, filling, train
 from nbr.app.options import Guard, Jobs, Json, Model
 from nbr.app.serving import command
 
@@ -90,6 +90,7 @@ app.command()(distilling.distil)
 app.command()(filling.predict)
 app.command()(filling.impute)
 app.command()(comparing.compare)
+app.command()(train.train)
 app.command()(command.serve)
 
 

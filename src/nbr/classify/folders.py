@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nbr.classify.preparation import Preparation, Prepared
+from nbr.classify import pictures
+from nbr.classify.preparation import CHANNELS, Preparation, Prepared
 from nbr.errors import NbrError
 from nbr.parallel import mapped, pieces
 
+Result = TypeVar("Result")
 ENDINGS = frozenset([".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".pgm", ".ppm"])
 CHUNK = 64  # files that a process reads at a time
 TOLD = 3  # files that an error names
@@ -38,12 +40,48 @@ class Files:
 
 
 @dataclass(frozen=True)
+class Survey:
+    """How many files have which height and width, and how many show colours."""
+
+    sizes: Counter[tuple[int, int]]
+    coloured: int
+
+    def shape(self, longest: int) -> tuple[int, ...]:
+        """What to scale them to: the usual size, smaller if its longer side has too many pixels."""
+        (height, width), _ = min(self.sizes.items(), key=lambda each: (-each[1], each[0]))
+        factor = min(1.0, longest / max(height, width))
+        tall, wide = max(1, round(height * factor)), max(1, round(width * factor))
+        return (tall, wide, CHANNELS) if self.coloured else (tall, wide)
+
+    def words(self) -> str:
+        """In a line."""
+        (height, width), most = self.sizes.most_common(1)[0]
+        more = len(self.sizes) - 1
+        others = f" and {more} other size{'s' * (more > 1)}" if more else ""
+        tones = f"{self.coloured:,} of them in colour" if self.coloured else "grey"
+        return f"{self.sizes.total():,} pictures, {most:,} of {width} x {height}{others}, {tones}"
+
+
+@dataclass(frozen=True)
 class Pile:
     """Pictures as a classifier takes them, (n, height, width), and what was done to how many of them."""
 
-    pixels: NDArray[Any]
-    notes: list[str]
-    stretch: float | None  # the largest; None where it is not known of one of them
+    prepared: list[Prepared]
+
+    @property
+    def pixels(self) -> NDArray[Any]:
+        return np.stack([each.pixels for each in self.prepared])
+
+    @property
+    def notes(self) -> list[str]:
+        said = Counter(note for each in self.prepared for note in each.notes)
+        return [f"{count:,} of {len(self.prepared):,} pictures: {note}" for note, count in said.most_common()]
+
+    @property
+    def stretch(self) -> float | None:
+        """The largest; None where it is not known of one of them."""
+        every = [each.stretch for each in self.prepared]
+        return None if None in every else max(each for each in every if each is not None)
 
 
 def listed(folder: Path) -> Files:
@@ -63,34 +101,45 @@ def listed(folder: Path) -> Files:
     return Files(paths, labels)
 
 
+def survey(files: Files, jobs: int | None = None) -> Survey:
+    """A first look at every file."""
+    found = _each(_seen, files, jobs)
+    return Survey(Counter(size for size, _ in found), sum(coloured for _, coloured in found))
+
+
 def read(files: Files, preparation: Preparation, jobs: int | None = None) -> Pile:
-    """Every file as a classifier takes it; those that cannot be read are one error."""
+    """Every file as a classifier takes it."""
+    return Pile(_each(preparation.read, files, jobs))
+
+
+def _each(look: Callable[[Path], Result], files: Files, jobs: int | None) -> list[Result]:
+    """What is made of each file; those that cannot be read are one error."""
     chunks = [files.paths[some] for some in pieces(len(files.paths), CHUNK)]
-    found = [each for part in mapped(partial(_read, preparation), chunks, jobs) for each in part]
-    broken = [each for each in found if isinstance(each, str)]
+    found, broken = [], []
+    for looked, wrong in mapped(partial(_looked, look), chunks, jobs):
+        found += looked
+        broken += wrong
     if broken:
         more = f"; and {len(broken) - TOLD} more" if len(broken) > TOLD else ""
         raise NbrError("; ".join(broken[:TOLD]) + more)
-    prepared = [each for each in found if isinstance(each, Prepared)]
-    said = Counter(note for each in prepared for note in each.notes)
-    every = [each.stretch for each in prepared]
-    stretch = None if None in every else max(each for each in every if each is not None)
-    return Pile(
-        np.stack([each.pixels for each in prepared]),
-        [f"{count:,} of {len(prepared):,} pictures: {note}" for note, count in said.most_common()],
-        stretch,
-    )
+    return found
 
 
-def _read(preparation: Preparation, paths: Sequence[Path]) -> list[Prepared | str]:
-    return [_one(preparation, path) for path in paths]
+def _looked(look: Callable[[Path], Result], paths: Sequence[Path]) -> tuple[list[Result], list[str]]:
+    found, wrong = [], []
+    for path in paths:
+        try:
+            found.append(look(path))
+        except NbrError as error:
+            wrong.append(str(error))
+    return found, wrong
 
 
-def _one(preparation: Preparation, path: Path) -> Prepared | str:
-    try:
-        return preparation.read(path)
-    except NbrError as error:
-        return str(error)
+def _seen(path: Path) -> tuple[tuple[int, int], bool]:
+    """Height and width, and whether a pixel is not grey."""
+    pixels = pictures.read(path)
+    height, width = pixels.levels.shape[:2]
+    return (height, width), pixels.colour and bool(np.ptp(pixels.levels, axis=2).any())
 
 
 def _picture(path: Path) -> bool:

@@ -1,0 +1,157 @@
+"""`nbr train`: from class folders of pictures to a classifier with a proof, and its worth on pictures held out."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nbr.app.options import Jobs, Json
+
+if TYPE_CHECKING:
+    from nbr.classify.folders import Files, Pile
+
+Report = dict[str, Any]
+FOLDER = Annotated[Path, typer.Argument(help="A folder with a sub-folder of pictures for each label.")]
+OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="The .nbr file for the classifier.")]
+EPSILON = Annotated[
+    float | None,
+    typer.Option(help="The L2 length to be robust at, of what pictures are scaled to; else from the data."),
+]
+SIZE = Annotated[int, typer.Option(help="Pixels of the longer side that larger pictures are scaled to.")]
+EPOCHS = Annotated[int | None, typer.Option(help="How often every picture is looked at.")]
+SEED = Annotated[int, typer.Option(help="Where randomness comes from.")]
+FEWEST = 5  # pictures of a label, so that one can be held out
+HELD = 0.2  # of each label
+FEW = 2000  # pictures, below which they are looked at oftener and fewer at a time
+EPOCHS_OF_FEW, BATCH_OF_FEW = 200, 64
+
+
+def train(
+    folder: FOLDER,
+    output: OUTPUT,
+    epsilon: EPSILON = None,
+    size: SIZE = 32,
+    epochs: EPOCHS = None,
+    seed: SEED = 0,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Train a classifier of pictures from class folders: grey or colour, of any size. A stopped run goes on."""
+    from nbr.errors import NbrError
+    from nbr.storage.locks import hold
+
+    if output.suffix.lower() != ".nbr":
+        raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
+    if size < 1:
+        raise NbrError(f"the size is a number of pixels from 1 on, not {size}")
+    with hold(output):
+        report = _trained(folder, output, epsilon, size, epochs, seed, jobs)
+    typer.echo(json.dumps(report) if as_json else _shown(report))
+
+
+def _trained(
+    folder: Path, output: Path, epsilon: float | None, size: int, epochs: int | None, seed: int, jobs: int | None
+) -> Report:
+    import time
+
+    from nbr.app.classifying import aside
+    from nbr.classify import folders
+    from nbr.classify.preparation import Preparation
+    from nbr.classify.robust import RobustClassifier
+
+    files = folders.listed(folder)
+    _check(files, folder)
+    looked = folders.survey(files, jobs)
+    preparation = Preparation("scale", looked.shape(size), (0.0, 1.0))
+    aside(f"{folder}: {looked.words()}; {len(files.known)} labels")
+    aside(f"picture files: {preparation.words()}")
+    learn, held = _split(files, seed)
+    pile = folders.read(learn, preparation, jobs)
+    for note in pile.notes:
+        aside(note)
+    few = len(learn.paths) < FEW
+    part = output.with_name(output.name + ".part")
+    if part.exists():
+        aside(f"going on with the run that was stopped ({part})")
+    start = time.monotonic()
+    classifier = RobustClassifier(
+        "auto" if epsilon is None else epsilon,
+        box=(0, 1),
+        preparation="scale",
+        epochs=epochs or (EPOCHS_OF_FEW if few else RobustClassifier().epochs),
+        batch_size=BATCH_OF_FEW if few else RobustClassifier().batch_size,
+        random_state=seed,
+        checkpoint=part,
+        verbose=True,
+    )
+    try:
+        classifier.fit(pile.pixels, learn.labels)
+    except KeyboardInterrupt:
+        if part.exists():
+            aside(f"stopped; the same command goes on from {part}")
+        raise
+    figures = _measured(classifier, held, folders.read(held, preparation, jobs))
+    figures |= {"learned_from": len(learn.paths), "seconds": round(time.monotonic() - start)}
+    classifier.figures_ = {"data": folder.name, **figures}
+    classifier.save(output)
+    return {"output": str(output), "labels": files.known, "preparation": preparation.as_json(), **figures}
+
+
+def _check(files: "Files", folder: Path) -> None:
+    from nbr.errors import NbrError
+
+    if len(files.known) < 2:
+        raise NbrError(f"{folder} has one label, {files.known[0]!r}; a classifier needs two sub-folders or more")
+    for label in files.known:
+        count = files.labels.count(label)
+        if count < FEWEST:
+            raise NbrError(f"{folder / label} has {count} pictures; {FEWEST} or more are needed, to hold one out")
+
+
+def _split(files: "Files", seed: int) -> "tuple[Files, Files]":
+    """Files to learn from, and some of each label that are held out."""
+    from sklearn.model_selection import StratifiedShuffleSplit
+
+    count = max(round(HELD * len(files.paths)), len(files.known))
+    splitter = StratifiedShuffleSplit(1, test_size=count, random_state=seed)
+    learn, held = next(splitter.split(files.labels, files.labels))
+    return files.only(sorted(learn.tolist())), files.only(sorted(held.tolist()))
+
+
+def _measured(classifier: Any, held: "Files", pile: "Pile") -> Report:
+    """What it is worth on pictures that it has not seen, at the length that it was made for; of files where that is
+    known of all of them."""
+    import numpy as np
+
+    right = classifier.predict(pile.pixels) == np.array(held.labels)
+    radius = classifier.certified_radius(pile.pixels)
+    epsilon, stretch = float(classifier.recipe_["epsilon"]), pile.stretch
+    if stretch is not None:
+        radius = np.array([each.proved(float(far)) for each, far in zip(pile.prepared, radius, strict=True)])
+    length = float(f"{epsilon / (stretch or 1.0):.2g}")  # a length that one can say
+    return {
+        "held_out": len(right),
+        "right": float(right.mean()),
+        "epsilon": epsilon,
+        "length": length,
+        "proved": float((right & (radius > length)).mean()),
+        "proved_of": pile.prepared[0].proved_of if stretch is not None else "prepared picture",
+        "median_radius": float(np.median(radius)),
+    }
+
+
+def _shown(report: Report) -> str:
+    """In words."""
+    what = "the file, pixels from 0 to 1," if report["proved_of"] == "file" else "the prepared picture"
+    change = f"no change of {what} of L2 length {report['length']:g} alters the label"
+    lines = [
+        f"{report['output']}: tells {' from '.join(report['labels'])}",
+        f"  {report['right']:.0%} right; of {report['proved']:.0%} it is proved that {change}",
+        f"  on {report['held_out']:,} pictures that were held out, {report['learned_from']:,} learned from",
+    ]
+    if report["right"] < (1 + 1 / len(report["labels"])) / 2:
+        lines.append(
+            "  that is nearer to guessing than to knowing: more pictures, or ones that differ more, would help"
+        )
+    return "\n".join(lines)
