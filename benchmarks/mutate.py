@@ -148,16 +148,20 @@ class Kept:
         lines = self.file.read_text().splitlines() if self.file.exists() else []
         self.known = {each["key"]: each for each in map(json.loads, lines)}
 
-    def verdict(self, key: str) -> Verdict | None:
+    def verdict(self, key: str, shown: list[str]) -> Verdict | None:
         """A verdict on the same broken file; that nothing noticed it holds only for the same tests."""
         each = self.known.get(key)
-        if each is None or (each["verdict"] != NOTICED and each["tests"] != self.tests):
+        if each is None or (each["verdict"] != NOTICED and each["tests"] != self._of(shown)):
             return None
         return Verdict(each["name"], each["verdict"], each["words"])
 
-    def keep(self, key: str, verdict: Verdict) -> None:
+    def keep(self, key: str, shown: list[str], verdict: Verdict) -> None:
         with self.file.open("a") as file:
-            file.write(json.dumps({"key": key, "tests": self.tests, **asdict(verdict)}) + "\n")
+            file.write(json.dumps({"key": key, "tests": self._of(shown), **asdict(verdict)}) + "\n")
+
+    def _of(self, shown: list[str]) -> str:
+        """A number for some tests as they are now."""
+        return hashlib.sha256("\n".join([self.tests, *sorted(shown)]).encode()).hexdigest()
 
     def covering(self, jobs: int, only: list[str]) -> Covering:
         """Which tests run through which line, from one run of each group of tests on the unbroken code."""
@@ -253,15 +257,15 @@ def drawn(found: list[Mutant], covering: Covering, kept: Kept, seconds: float) -
             name, key = f"{each.file}:{each.line}", hashlib.sha256(each.content.encode()).hexdigest()
             if (each.file, each.words) in nothing:
                 return Verdict(name, NOTHING, f"{each.words}    ({nothing[each.file, each.words]})")
-            known = kept.verdict(key)
-            if known is not None:
-                return known
             tests = covering.tests(each.file, each.line)
             shown = [test for at, test in enumerate(tests) if not at or covering.taken(tests[: at + 1]) <= seconds]
+            known = kept.verdict(key, shown)
+            if known is not None:
+                return known
             by = copy.noticed(each.file, each.content, shown, START + SLOWER * covering.taken(shown)) if shown else None
             words = f"{each.words}    ({len(shown)} of {len(tests)} tests{'' if by is None else f': {by}'})"
             verdict = Verdict(name, UNNOTICED if by is None else NOTICED, words)
-            kept.keep(key, verdict)
+            kept.keep(key, shown, verdict)
             return verdict
 
         yield look
