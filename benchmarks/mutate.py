@@ -55,6 +55,24 @@ class Verdict:
     words: str
 
 
+RUNNING: set[int] = set()  # processes, each with a group of its own
+STOPPED: list[int] = []  # signals that came
+
+
+def end(process: int) -> None:
+    """A process with all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
+
+
+def stop(number: int, _: object) -> None:
+    """Leave no test running behind; what was found out so far is kept."""
+    STOPPED.append(number)
+    for process in list(RUNNING):
+        end(process)
+    raise SystemExit("ended; the same command goes on from here")
+
+
 class Copy:
     """A copy of the project in which one file at a time is broken."""
 
@@ -92,6 +110,8 @@ class Copy:
         """How a run of Python ended, None where it took too long, and what it said; its children end with it."""
         path = os.pathsep.join([str(self.folder / "src"), str(Path(__file__).parent)])
         environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        if STOPPED:
+            raise SystemExit("ended")
         with tempfile.TemporaryFile() as said:
             run = subprocess.Popen(
                 [sys.executable, *words],
@@ -102,14 +122,17 @@ class Copy:
                 start_new_session=True,
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
             )
+            RUNNING.add(run.pid)
             try:
                 code: int | None = run.wait(limit)
             except subprocess.TimeoutExpired:
                 code = None
             finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(run.pid, signal.SIGKILL)
+                end(run.pid)
                 run.wait()
+                RUNNING.discard(run.pid)
+            if STOPPED:
+                raise SystemExit("ended")
             said.seek(0)
             return code, said.read().decode(errors="replace")
 
@@ -125,24 +148,29 @@ class Kept:
         lines = self.file.read_text().splitlines() if self.file.exists() else []
         self.known = {each["key"]: each for each in map(json.loads, lines)}
 
-    def verdict(self, key: str) -> Verdict | None:
+    def verdict(self, key: str, shown: list[str]) -> Verdict | None:
         """A verdict on the same broken file; that nothing noticed it holds only for the same tests."""
         each = self.known.get(key)
-        if each is None or (each["verdict"] != NOTICED and each["tests"] != self.tests):
+        if each is None or (each["verdict"] != NOTICED and each["tests"] != self._of(shown)):
             return None
         return Verdict(each["name"], each["verdict"], each["words"])
 
-    def keep(self, key: str, verdict: Verdict) -> None:
+    def keep(self, key: str, shown: list[str], verdict: Verdict) -> None:
         with self.file.open("a") as file:
-            file.write(json.dumps({"key": key, "tests": self.tests, **asdict(verdict)}) + "\n")
+            file.write(json.dumps({"key": key, "tests": self._of(shown), **asdict(verdict)}) + "\n")
 
-    def covering(self, jobs: int) -> Covering:
+    def _of(self, shown: list[str]) -> str:
+        """A number for some tests as they are now."""
+        return hashlib.sha256("\n".join([self.tests, *sorted(shown)]).encode()).hexdigest()
+
+    def covering(self, jobs: int, only: list[str]) -> Covering:
         """Which tests run through which line, from one run of each group of tests on the unbroken code."""
         source = digest([ROOT / "src", *(ROOT / "tests").glob("*.py")])
         groups = [folder for folder in sorted((ROOT / "tests").iterdir()) if any(folder.glob("test_*.py"))]
         groups += sorted((ROOT / "tests").glob("test_*.py"))
         wanted = [(str(group.relative_to(ROOT)), digest([group]) + source) for group in groups]
         wanted += [("src", source), ("README.md CONTRIBUTING.md docs", source + digest([ROOT / "docs"]))]
+        wanted = [each for each in wanted if not only or each[0] in only]
         places = [self.folder / hashlib.sha256(f"{name}{key}".encode()).hexdigest()[:16] for name, key in wanted]
         todo = [(name, place) for (name, _), place in zip(wanted, places, strict=True) if not _seconds(place).exists()]
         with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(jobs) as pool:
@@ -220,22 +248,24 @@ def _named(copy: Copy, each: dict, everything: bool) -> Verdict:
 
 
 def drawn(found: list[Mutant], covering: Covering, kept: Kept, seconds: float) -> Iterator[Callable[[Copy], Verdict]]:
-    nothing = {(each["file"], each["change"]): each["why"] for each in tomllib.loads(LIST.read_text())["nothing"]}
+    nothing = {
+        (each["file"], each["change"]): each["why"] for each in tomllib.loads(LIST.read_text()).get("nothing", [])
+    }
     for each in found:
 
         def look(copy: Copy, each: Mutant = each) -> Verdict:
             name, key = f"{each.file}:{each.line}", hashlib.sha256(each.content.encode()).hexdigest()
             if (each.file, each.words) in nothing:
                 return Verdict(name, NOTHING, f"{each.words}    ({nothing[each.file, each.words]})")
-            known = kept.verdict(key)
-            if known is not None:
-                return known
             tests = covering.tests(each.file, each.line)
             shown = [test for at, test in enumerate(tests) if not at or covering.taken(tests[: at + 1]) <= seconds]
+            known = kept.verdict(key, shown)
+            if known is not None:
+                return known
             by = copy.noticed(each.file, each.content, shown, START + SLOWER * covering.taken(shown)) if shown else None
             words = f"{each.words}    ({len(shown)} of {len(tests)} tests{'' if by is None else f': {by}'})"
             verdict = Verdict(name, UNNOTICED if by is None else NOTICED, words)
-            kept.keep(key, verdict)
+            kept.keep(key, shown, verdict)
             return verdict
 
         yield look
@@ -280,6 +310,8 @@ def summary(verdicts: list[Verdict], seed: int) -> int:
 
 
 def main(chosen: argparse.Namespace) -> int:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     if chosen.which == "named":
         verdicts = judge(list(named(chosen.only, chosen.all)), chosen.jobs)
         missed = sum(each.verdict != NOTICED for each in verdicts)
@@ -290,7 +322,7 @@ def main(chosen: argparse.Namespace) -> int:
         print("\n".join(f"{each.file}:{each.line}  {each.words}" for each in found))
         return 0
     kept = Kept(chosen.kept)
-    verdicts = judge(list(drawn(found, kept.covering(chosen.jobs), kept, chosen.seconds)), chosen.jobs)
+    verdicts = judge(list(drawn(found, kept.covering(chosen.jobs, chosen.tests), kept, chosen.seconds)), chosen.jobs)
     return summary(verdicts, chosen.seed)
 
 
@@ -302,6 +334,7 @@ if __name__ == "__main__":
     parser.add_argument("--count", type=int, default=120)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folders", nargs="+", default=[], help="random: only these rooms")
+    parser.add_argument("--tests", nargs="+", default=[], help="random: only these folders and files, as tests/rules")
     parser.add_argument("--seconds", type=float, default=60.0, help="random: of tests, for each mistake")
     parser.add_argument("--list", action="store_true", help="random: only show them")
     parser.add_argument(

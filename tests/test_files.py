@@ -155,6 +155,10 @@ def test_newer_format_and_altered_model(tmp_path) -> None:
     path.write_bytes(rewritten(content, lambda inner: inner.update(format=99)))
     with pytest.raises(nbr.NbrError, match="format 99.*update nbr"):
         nbr.load(path)
+    for version in ("1", True, 0, None):
+        path.write_bytes(rewritten(content, lambda inner, version=version: inner.update(format=version)))
+        with pytest.raises(nbr.NbrError, match="no format version"):
+            nbr.load(path)
     path.write_bytes(rewritten(content, lambda inner: inner["model"]["rules"][0].update(belief=0.1)))
     with pytest.raises(nbr.NbrError, match="damaged"):
         nbr.load(path)

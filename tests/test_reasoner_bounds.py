@@ -163,7 +163,7 @@ def test_contradiction_in_a_world_too_large_to_list() -> None:
 
 @pytest.mark.parametrize("engine", ["lattice", "counting"])
 def test_a_contradiction_blames_no_rule_without_need(engine: str) -> None:
-    """Of rules that must hold, with and without a list of points: those that the condition contradicts, no other."""
+    """Of the rules that must hold, with a list of points and without: those that the condition contradicts."""
     said = ["x0 | x1", "x0 -> x2", "x2 -> ~x3", "x1 | x3 | x4", "x4 -> x5"]
     rules = [*(nbr.Clause(words, 1.0) for words in said), nbr.Clause("x5 -> x6", 0.5)]
     with pytest.raises(nbr.NbrError) as error:

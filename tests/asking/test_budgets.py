@@ -11,7 +11,7 @@ import torch
 import nbr
 from nbr import clock
 from nbr.asking import by_points
-from nbr.inference import Limits
+from nbr.inference import Limits, Problem, solve
 from nbr.inference.resolution import eliminated
 from nbr.rules.knowledge import Knowledge
 from nbr.sources.listing import AFTER, Listing
@@ -94,6 +94,12 @@ def test_listing_leaves_time_for_engines(monkeypatch: pytest.MonkeyPatch) -> Non
     assert held < 0.1 / AFTER + (1 << 20)
     assert rows.seen < listing.count
     assert not rows.complete
+
+
+def test_a_late_question_takes_the_exact_way_where_drawing_would_take_longer() -> None:
+    grades = torch.rand(400_000, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    problem = Problem((grades[:1000], grades[1000:]), ((0,), (1,), (0, 1)), torch.full((3,), 0.7, dtype=torch.float64))
+    assert solve(problem, "auto", Limits(deadline=0.0)).exact
 
 
 def test_the_earlier_deadline_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -205,3 +205,11 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         nbr.parse(text)
     except nbr.NbrError as error:
         assert "\n" not in str(error)
+
+
+def test_statements_are_up_to_sixty_deep() -> None:
+    assert nbr.parse("rain").depth == 1
+    assert nbr.parse("~(rain & (x1 | x2))").depth == 4
+    assert nbr.parse("~(" * 59 + "rain" + ")" * 59).depth == 60
+    with pytest.raises(nbr.NbrError, match="more than 60 deep"):
+        nbr.parse("~(" * 60 + "rain" + ")" * 60)

@@ -62,6 +62,7 @@ def components(knowledge: Knowledge, proposition: Set, condition: Set | None) ->
     asked = groups.of(names_of(proposition)) or groups.of(_first(conditions, condition, knowledge)) or ""
     found: dict[str, tuple[list[int], list[Expression]]] = {asked: ([], [])}
     for position, rule in enumerate(knowledge.rules):
+        clock.check()
         found.setdefault(groups.of(names_of(rule)) or asked, ([], []))[0].append(position)
     for statement in conditions:
         found.setdefault(groups.of(names_of(statement)) or asked, ([], []))[1].append(statement)

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.inference import Limits
+from nbr.inference.point import keep
 from nbr.inference.reduce import crisp, first_crisp
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
@@ -28,7 +30,8 @@ from nbr.world import World
 LISTED = 1 << 26  # cells; a larger world is probed at random
 COARSE = 32  # pieces of a grid, to begin with
 HELD = 1 << 26  # numbers kept in memory
-AFTER = 4e-7  # seconds that engines take, at the least, for each number kept
+AFTER = 4e-7  # seconds that engines take, at the least, for each number kept ...
+PASSES = 12  # ... or as long as so many passes
 FEW = 1 << 16  # values of the variables of one rule up to which the most it can give is looked up
 
 
@@ -78,13 +81,16 @@ class Listing(Source):
         generator = torch.Generator().manual_seed(limits.seed)
         parts: list[tuple[Tensor, Tensor, Tensor]] = []
         seen = points = held = 0
+        pace = AFTER
         for chunk, radius in self.grid.mixed(self.width) if fits else self.grid.scattered(self.width, generator):
             part = self._part(chunk, radius if boxes else None)
             seen, points = seen + len(chunk), points + len(part[0])
             parts.append(part)
             held += sum(table.numel() for table in part)
-            if search.left <= 0 or held > HELD or AFTER * held > limits.left:
+            if search.left <= 0 or held > HELD or pace * held > limits.left:
                 break
+            if len(parts) == 1 and seen < self.count:
+                pace = max(AFTER, PASSES * self._seconds_each(part[0]))
         if not parts:  # no point at all
             none = torch.zeros(0, len(self.grid.centres), dtype=torch.float64)
             parts = [self._part(none, none if boxes else None)]
@@ -103,6 +109,12 @@ class Listing(Source):
             seen=points,
             finer=boxes,
         )
+
+    def _seconds_each(self, table: Tensor) -> float:
+        """What an engine takes for one number of a table, on this machine at this time: that of a pass that sorts."""
+        began = clock.now()
+        keep(table[:, : len(self.knowledge.rules)], self.knowledge.beliefs.detach())
+        return (clock.now() - began) / max(1, table.numel())
 
     @property
     def _tied_completely(self) -> bool:
