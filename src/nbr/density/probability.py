@@ -97,8 +97,8 @@ def probability(
         raise NbrError(f"the budget is a number of seconds above 0, not {budget}")
     if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
         raise NbrError(f"the seed is a whole number from 0 to 2^63, not {seed}")
-    asked = _statement(question, density, "question")
-    condition = None if given is None else _statement(given, density, "condition")
+    asked = statement(question, density, "question")
+    condition = None if given is None else statement(given, density, "condition")
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         found = _value(density, asked, condition, start, ASKED * budget if views else budget, generator)
@@ -130,7 +130,8 @@ def often(
         return str(error)
 
 
-def _statement(words: Words, density: Density, what: str) -> Expression:
+def statement(words: Words, density: Density, what: str) -> Expression:
+    """What was said, checked against the world; an error says of what."""
     try:
         if not isinstance(words, str | Expression):
             raise NbrError("a probability is of a statement in the query language, not of a fuzzy set")
