@@ -206,7 +206,7 @@ class Reasoner:
     ) -> Probability:
         """How often the question holds where the condition does, P(Q | C) under P_0 P_keep, and what stays open.
 
-        Exact where points can be listed, summed or counted; else drawn for `budget` seconds, with a 95% error that holds.
+        Exact where points can be listed, summed or counted; else drawn for `budget` seconds, with an error that holds.
         """
         rows = self.view_rows
         return probability(self.density, question, given, views=self.views, view_rows=rows, budget=budget, seed=seed)
