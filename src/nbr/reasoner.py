@@ -20,7 +20,7 @@ from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
-from nbr.density import filling, joint, likelihood, sampling, saved, seen_together
+from nbr.density import filling, joint, likelihood, marginals, sampling, saved, seen_together
 from nbr.density.many import probabilities
 from nbr.density.probability import Probability, often, probability
 from nbr.density.seen_together import Counts, Together, Views
@@ -210,13 +210,13 @@ class Reasoner:
     ) -> Probability:
         """How often the question holds where the condition does, P(Q | C) under P_0 P_keep, and what stays open.
 
-        Exact where points can be listed or counted; else drawn, with a 95% error, for `budget` seconds at the most.
-
-        >>> from nbr import Clause
-        >>> print(Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)]).probability("x1", given="x0"))
-        x1 | x0: 0.9091 (exact)
+        Exact where points can be listed, summed or counted; else drawn for `budget` seconds, with an error that holds.
         """
         return probability(self.density, question, given, seen=self.together, budget=budget, seed=seed)
+
+    def marginals(self, given: marginals.Conditions = None) -> pd.DataFrame:
+        """How often every value of every variable is, exactly, under a condition or under each of a list of them."""
+        return marginals.marginals(self.density, given)
 
     @property
     def density(self) -> Density:
