@@ -48,7 +48,7 @@ def main() -> None:
     first, second = np.array_split(np.random.default_rng(seed).permutation(len(full)), 2)
     a, b = full.iloc[first][["malignant", *SHARED]], full.iloc[second][["symmetry", *SHARED]]
     start = time.perf_counter()
-    model = nbr.fit([a, b], prior=prior)
+    model = nbr.fit([a, b], prior=prior, confidence=None)
     print(f"{len(a)} rows with a diagnosis, {len(b)} with symmetry, {len(SHARED)} columns in both")
     print(f"fitted in {time.perf_counter() - start:.1f} s: {model}")
     for title, questions in (("across the tables", ACROSS), ("within one table", WITHIN)):

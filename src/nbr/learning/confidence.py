@@ -129,7 +129,7 @@ def _profile(bank: Bank, objective: Objective, rows: int) -> _Profile:
         graded.index_add_(0, row, weight * grades[point])
     reads = [[bank.world.column(name) for name in names] for names in bank.inputs for _ in range(bank.rules)]
     informed = torch.stack([spread.shown[:, columns].all(dim=1) for columns in reads], dim=1)
-    counts = informed * (objective.weights["train"].double() * rows)[:, None]
+    counts = informed * (objective.weights["train"].double() * rows).round()[:, None]
     broken = (counts * (-seen * (1 - beliefs)).clamp(0, 1)).sum(dim=0)
     return _Profile(beliefs, seen, whole, counts, broken, (counts * graded.clamp(0, 1)).sum(dim=0))
 

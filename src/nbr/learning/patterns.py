@@ -24,7 +24,7 @@ from scipy.special import ndtri
 from nbr.learning.coarse import Coarse
 
 LONGEST = 4  # literals of a clause
-BEAM = 1024  # patterns of each length that grow
+BEAM = 64, 1024  # patterns of each length that grow, at the least and at the most; else as many as there are rows
 CHANCE = 0.05  # that a search finds anything where there is nothing
 AT_ONCE = 256
 LEAST = 5  # rows in which a model expects a pattern
@@ -75,7 +75,7 @@ def search(coarse: Coarse, rows: Packed, draws: Packed, together: int, rated: bo
         if not len(beam):
             break
         gain, score, seen, expected = _scored(beam, rows, draws, together, rated)
-        best = np.argsort(-gain, kind="stable")[:BEAM]
+        best = np.argsort(-gain, kind="stable")[: min(BEAM[1], max(BEAM[0], rows.rows))]
         best = best[gain[best] > 0]
         tried = comb(len(columns), length)
         sure, worth = -float(ndtri(CHANCE / tried)), score**2 / 2 - log(tried)
