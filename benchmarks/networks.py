@@ -20,6 +20,7 @@ import itertools
 import json
 import random
 import re
+import signal
 import sys
 import time
 from contextlib import ExitStack
@@ -38,6 +39,7 @@ RESULTS = Path(__file__).parents[1] / "docs" / "results"
 NAMES = ("asia", "alarm", "insurance", "hailfinder", "win95pts", "andes")
 CHECKED = {"andes": 10}  # conditions that are compared; 100 for all others
 CONDITIONS = 1000
+PATIENCE = 30  # seconds for belief propagation
 FIXED = 3  # variables that a condition fixes
 
 
@@ -153,20 +155,28 @@ def marginals(names: list[str], checked: int | None) -> None:
 
 
 def _propagated(kind: type, model: object, bif: Bif, asked: list[dict[str, int]]) -> float | None:
-    """Seconds for each marginal by belief propagation, on a calibrated tree of cliques; None if that is too wide."""
+    """Seconds for each marginal by belief propagation, on a calibrated tree of cliques; None if it is too wide."""
+    signal.signal(signal.SIGALRM, _late)
+    signal.alarm(PATIENCE)
+    spent, count = 0.0, 0
     try:
         method = kind(model)
         method.calibrate()
-    except MemoryError:
-        return None
-    spent, count = 0.0, 0
-    for each in asked:
-        evidence = {key: bif.labels[key][at] for key, at in each.items()}
-        for variable in [variable for variable in bif.labels if variable not in evidence][:10]:
-            start = time.perf_counter()
-            method.query([variable], evidence, show_progress=False)
-            spent, count = spent + time.perf_counter() - start, count + 1
-    return spent / count
+        for each in asked:
+            evidence = {key: bif.labels[key][at] for key, at in each.items()}
+            for variable in [variable for variable in bif.labels if variable not in evidence][:10]:
+                start = time.perf_counter()
+                method.query([variable], evidence, show_progress=False)
+                spent, count = spent + time.perf_counter() - start, count + 1
+    except (MemoryError, TimeoutError):
+        pass
+    finally:
+        signal.alarm(0)
+    return spent / count if count else None
+
+
+def _late(*_: object) -> None:
+    raise TimeoutError
 
 
 def random_network(variables: int, seed: int) -> Bif:
