@@ -66,6 +66,13 @@ def test_the_attack_is_not_a_sham(tmp_path: Path) -> None:
     assert attacked(model, X, 3 * radius + 0.1, steps=40) > 5
 
 
+def test_rules_of_a_classifier_take_its_inputs(tmp_path: Path) -> None:
+    for base in ("belief of regressions", "belief of networks"):
+        spec, parts = hostile.classifiers()[base]
+        with pytest.raises(nbr.NbrError, match="rule 1 takes inputs of another shape"):
+            nbr.load(written(tmp_path / "m.nbr", ({**spec, "shape": [2, 3]}, parts)))
+
+
 def test_settings_of_a_run_are_not_taken_from_a_file(tmp_path: Path) -> None:
     spec, parts = copy.deepcopy(hostile.classifiers()["robust"])
     for setting in ({"n_jobs": 4000}, {"checkpoint": "elsewhere"}, {"verbose": True}, {"colour": 1}):
