@@ -66,6 +66,22 @@ def test_the_attack_is_not_a_sham(tmp_path: Path) -> None:
     assert attacked(model, X, 3 * radius + 0.1, steps=40) > 5
 
 
+def test_rules_of_a_classifier_take_its_inputs(tmp_path: Path) -> None:
+    for base in ("belief of regressions", "belief of networks"):
+        spec, parts = hostile.classifiers()[base]
+        with pytest.raises(nbr.NbrError, match="rule 1 takes inputs of another shape"):
+            nbr.load(written(tmp_path / "m.nbr", ({**spec, "shape": [2, 3]}, parts)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
+def test_familiarity_in_another_precision_is_asked(tmp_path: Path, dtype: torch.dtype) -> None:
+    spec, parts = hostile.classifiers()["robust"]
+    known = {name: part.to(dtype) for name, part in parts.items() if "familiarity" in name and "labels" not in name}
+    model = nbr.load(written(tmp_path / "m.nbr", (spec, {**parts, **known})))
+    degree = model.familiarity(torch.zeros(3, hostile.SIZE).numpy())
+    assert bool(((degree >= 0) & (degree <= 1)).all())
+
+
 def test_settings_of_a_run_are_not_taken_from_a_file(tmp_path: Path) -> None:
     spec, parts = copy.deepcopy(hostile.classifiers()["robust"])
     for setting in ({"n_jobs": 4000}, {"checkpoint": "elsewhere"}, {"verbose": True}, {"colour": 1}):

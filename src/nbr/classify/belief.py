@@ -241,6 +241,8 @@ def _check(found: BeliefClassifier, table: Tensor) -> None:
         told = each.classes_.tolist()
         if each.n_features_in_ != found.n_features_in_:
             raise NbrError(f"rule {number} takes {each.n_features_in_} numbers, and inputs have {found.n_features_in_}")
+        if getattr(each, "shape_", None) != found.shape_:
+            raise NbrError(f"rule {number} takes inputs of another shape than {found.shape_ or 'vectors'}")
         if told != list(range(len(told))) or set(group) - {-1} != set(told):
             raise NbrError(f"rule {number} does not tell the groups of its frame apart")
 

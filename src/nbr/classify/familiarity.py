@@ -58,7 +58,13 @@ class Familiarity:
         tensors = {"step": torch.ones(len(tensors.get("weights", ()))), **tensors}  # the first files had no steps
         if set(tensors) != {field.name for field in fields(cls)}:
             raise NbrError("a classifier's familiarity has other parts than it needs")
-        found = cls(**tensors)
+        exact = {"references", "labels"}  # all else is computed with in float32
+        found = cls(
+            **{
+                name: part if name in exact or not part.is_floating_point() else part.float()
+                for name, part in tensors.items()
+            }
+        )
         found._check(size, labels)
         return found
 
