@@ -54,5 +54,5 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.M
         return true(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(NbrError, match=r"pip install 'nbr\[plot\]'"):
+    with pytest.raises(NbrError, match=r"pip install 'neural-belief-reasoner\[plot\]'"):
         accuracy_curves("t", RADII, rows(2), 100)
