@@ -5,15 +5,18 @@ from __future__ import annotations
 import sys
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Hashable, Iterator, Mapping, MutableMapping, Sequence, Set
+from collections.abc import Hashable, Iterator, MutableMapping, Sequence
+from contextlib import suppress
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
+Other = TypeVar("Other")
 MANY = 25_000  # members of a collection; of a larger one some are looked at
 LOOKED_AT = 1_000
-ELSEWHERE = (type, ModuleType, FunctionType, MethodType)
+ALONE = frozenset({str, bytes, int, float, bool, type(None)})
+ELSEWHERE = frozenset({ModuleType, FunctionType, MethodType})
 
 
 class Remembered(MutableMapping[Key, Value], Generic[Key, Value]):
@@ -33,8 +36,23 @@ class Remembered(MutableMapping[Key, Value], Generic[Key, Value]):
         self._lock = threading.Lock()
 
     def __getitem__(self, key: Key) -> Value:
-        with self._lock:
-            found = self._known[key]
+        found = self._known[key]
+        with self._lock, suppress(KeyError):  # another thread may have dropped it just now
+            self._known.move_to_end(key)
+        return found[0]
+
+    @overload
+    def get(self, key: Key) -> Value | None: ...
+
+    @overload
+    def get(self, key: Key, default: Other) -> Value | Other: ...
+
+    def get(self, key: Key, default: object = None) -> object:
+        """The same without an error, and without looking twice for what is not there."""
+        found = self._known.get(key)
+        if found is None:
+            return default
+        with self._lock, suppress(KeyError):
             self._known.move_to_end(key)
         return found[0]
 
@@ -77,30 +95,37 @@ def size_of(thing: object) -> int:
     (True, True)
     """
     total, seen = 0.0, set()
-    left: list[tuple[Any, float]] = [(thing, 1.0)]
+    left: list[tuple[Any, int]] = [(thing, 1)]
+    sized = sys.getsizeof
     while left:
         part, times = left.pop()
-        if id(part) in seen or isinstance(part, (Remembered, *ELSEWHERE)):  # what is counted elsewhere, or not ours
+        if id(part) in seen:
             continue
         seen.add(id(part))
-        total += times * sys.getsizeof(part, 64)
-        if isinstance(part, str | bytes | int | float | None):
+        kind = type(part)
+        if kind in ALONE:
+            total += times * sized(part)
             continue
-        if hasattr(part, "nbytes"):  # tensors and arrays
-            total += times * part.nbytes
+        if (
+            kind is Remembered or kind in ELSEWHERE or isinstance(part, type)
+        ):  # what is counted elsewhere, or is not ours
             continue
-        members = _members(part)
+        total += times * (sized(part, 64) + getattr(part, "nbytes", 0))  # as tensors and worlds say themselves
+        members = part if kind is tuple or kind is list else _members(part)
         step = max(1, len(members) // LOOKED_AT) if len(members) > MANY else 1
         left += [(member, times * step) for member in members[::step]]
     return round(total)
 
 
 def _members(thing: Any) -> Sequence[Any]:
-    if isinstance(thing, Mapping):
+    if isinstance(thing, dict):
         return [*thing.keys(), *thing.values()]
-    if isinstance(thing, list | tuple):
+    if isinstance(thing, tuple | list):
         return thing
-    if isinstance(thing, Set | deque):
+    if isinstance(thing, set | frozenset | deque):
         return list(thing)
-    slots = [getattr(thing, name, None) for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())]
-    return [*vars(thing).values(), *slots] if hasattr(thing, "__dict__") else slots
+    if hasattr(thing, "nbytes"):
+        return ()
+    if hasattr(thing, "__dict__"):
+        return list(vars(thing).values())
+    return [getattr(thing, name, None) for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())]

@@ -187,6 +187,7 @@ class World:
                 raise NbrError(f"variable {name!r} must be a Bit(), a Choice(...) or a Real(low, high)")
         self.names = tuple(self.variables)
         self._column = {name: column for column, name in enumerate(self.names)}
+        self.nbytes = 200 * len(self.names)  # about, without its variables, which worlds share
 
     @classmethod
     def bits(cls, count: int) -> World:

@@ -51,7 +51,7 @@ class Knowledge:
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, made once for a key. The key must name all that can change: beliefs, weights."""
-        found = self.kept.get((self._mine, key), self._mine)
+        found: Any = self.kept.get((self._mine, key), self._mine)
         if found is self._mine:
             found = self.kept[self._mine, key] = make()
         known: T = found
