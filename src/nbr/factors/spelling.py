@@ -15,6 +15,7 @@ from nbr.factors.values import Unfit
 from nbr.language import Expression
 from nbr.language import expressions as ex
 from nbr.language.linear import NEAR, Linear, compared
+from nbr.language.modulo import Modulo
 from nbr.priors.base import HIDDEN
 from nbr.world import World
 
@@ -82,6 +83,8 @@ class Spelling:
                 return self._counted(statement.parts, lambda total: _meets(statement.operator, total, statement.number))
             case Linear():
                 return self._added(statement)
+            case Modulo():
+                return self._remaining(statement)
         raise Unfit(f"{statement} reads {entries:,} combinations of values and is no sum")
 
     def _table(self, statement: Expression, names: Names) -> Tensor:
@@ -103,6 +106,16 @@ class Spelling:
         near = NEAR * (abs(statement.number) + sum(float(table.abs().max()) for _, table in parts))
         return self._chain(parts, lambda total: _meets(statement.operator, total, statement.number, near))
 
+    def _remaining(self, statement: Modulo) -> Part:
+        """Contributions are taken modulo the number first, so that totals stay small."""
+        parts: list[Part] = [((name,), weight * self.codes[name]) for weight, name in statement.weights]
+        for weight, part in statement.counted:
+            names, table = self.truth(part)
+            parts.append((names, weight * table))
+        size, fits = statement.modulus, statement.fits()
+        small = [(names, torch.remainder(table.round(), size)) for names, table in parts]
+        return self._chain(small, lambda total: fits[round(total + statement.offset) % size])
+
     def _chain(self, parts: list[Part], accept: Callable[[float], bool]) -> Part:
         """A hidden state after each part."""
         contributions = [table.flatten().unique().tolist() for _, table in parts]
@@ -119,7 +132,7 @@ class Spelling:
         return before, torch.tensor(machine.accepts, dtype=torch.float64)
 
 
-LONG = (ex.Not, ex.Implies, ex.Or, ex.And, ex.Iff, ex.Majority, ex.Count, Linear)
+LONG = (ex.Not, ex.Implies, ex.Or, ex.And, ex.Iff, ex.Majority, ex.Count, Linear, Modulo)
 
 
 def _meets(operator: str, total: float, number: float, near: float = 0.0) -> bool:

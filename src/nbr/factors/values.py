@@ -13,6 +13,7 @@ from torch import Tensor
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language.linear import linears
+from nbr.language.modulo import modulos
 from nbr.priors import Allowed
 from nbr.world import Real, World
 
@@ -41,7 +42,7 @@ def values(world: World, statements: Iterable[Expression], cuts: Mapping[str, It
     for statement in said:
         for name, numbers in statement.cuts(world).items():
             every.setdefault(name, set()).update(numbers)
-    added = {name for statement in said for each in linears(statement) for name in each.names()}
+    added = {name for statement in said for each in (*linears(statement), *modulos(statement)) for name in each.names()}
     found = {}
     for name, variable in world.variables.items():
         if not isinstance(variable, Real):

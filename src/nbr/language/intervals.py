@@ -8,6 +8,7 @@ from torch import Tensor
 from nbr.language import expressions as ex
 from nbr.language.expressions import Expression
 from nbr.language.linear import NEAR, Linear
+from nbr.language.modulo import Modulo
 from nbr.world import World
 
 Truth = tuple[Tensor, Tensor]  # booleans: surely true, possibly true
@@ -34,6 +35,10 @@ def within(statement: Expression, world: World, low: Tensor, high: Tensor) -> Tr
             return ~maybe | then, ~first | perhaps
         case Linear():
             return _linear(statement, world, low, high)
+        case Modulo():  # known only where nothing that it reads varies
+            columns = [world.column(name) for name in statement.names()]
+            fixed, holds = (low[:, columns] == high[:, columns]).all(dim=1), statement.holds(world, low)
+            return fixed & holds, ~fixed | holds
     surely, possibly = (
         torch.stack(each) for each in zip(*(within(part, world, low, high) for part in statement.parts), strict=True)
     )

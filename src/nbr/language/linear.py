@@ -70,10 +70,10 @@ class Linear(Expression):
         left: list[str] = []
         right: list[str] = []
         for weight, name in self.weights:
-            (left if weight > 0 else right).append(_times(abs(weight), quoted(name)))
+            (left if weight > 0 else right).append(times(abs(weight), quoted(name)))
         for weight in dict.fromkeys(weight for weight, _ in self.counted):
             same = ", ".join(str(part) for other, part in self.counted if other == weight)
-            (left if weight > 0 else right).append(_times(abs(weight), f"count({same})"))
+            (left if weight > 0 else right).append(times(abs(weight), f"count({same})"))
         if self.number:
             (right if self.number > 0 else left).append(written(abs(self.number)))
         return f"{' + '.join(left) or '0'}{self.operator}{' + '.join(right) or '0'}"
@@ -128,5 +128,5 @@ def written(number: float) -> str:
     return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
 
 
-def _times(weight: float, what: str) -> str:
+def times(weight: float, what: str) -> str:
     return what if weight == 1 else f"{written(weight)}*{what}"

@@ -14,7 +14,19 @@ from nbr.errors import NbrError
 from nbr.language import expressions as ex
 from nbr.language.linear import TURNED, Linear
 from nbr.language.ranges import counted, foretold, reading, spread
-from nbr.language.sides import Called, Names, Side, Sum, added, difference, over, start, times
+from nbr.language.sides import (
+    Called,
+    Names,
+    Remainder,
+    Side,
+    Sum,
+    added,
+    difference,
+    over,
+    remainder,
+    start,
+    times,
+)
 from nbr.remembered import Remembered
 from nbr.world import TRUE_WORDS, World
 
@@ -204,6 +216,12 @@ class _Build(Transformer[Token, ex.Expression]):
     def sum(self, first: Side, *others: Token | Side) -> Sum:
         return added(first, others)
 
+    def modulo(self, side: Side, number: Token) -> Remainder:
+        return remainder(side, number)
+
+    def modulo_of(self, bracket: Token, side: Side, number: Token) -> Remainder:
+        return remainder(side, number)
+
     def alone(self, side: Side) -> Item:
         if isinstance(side, Names):
             return _Spread(ex.Atom(name, at=at) for name, at in side.names)
@@ -227,6 +245,8 @@ class _Build(Transformer[Token, ex.Expression]):
             return _Spread(ex.Atom(name, sign, (value,), at) for name, at in left.names)
         if isinstance(left, Token) and left.type == "NUMBER" and isinstance(right, Names) and not right.range:
             return ex.Atom(right.names[0][0], TURNED[sign], (str(left),), right.names[0][1])
+        if isinstance(right, Remainder) and not isinstance(left, Remainder):
+            left, sign, right = right, TURNED[sign], left
         return _shallow(difference(left, sign, right))
 
     def between(self, low: Side, first: Token, middle: Side, second: Token, high: Side) -> ex.Expression:

@@ -11,6 +11,7 @@ from lark import Token
 from nbr.errors import NbrError, suggest
 from nbr.language.expressions import Expression
 from nbr.language.linear import normal
+from nbr.language.modulo import modulo
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,29 @@ class Sum:
     at: int
 
 
-Side = Token | Names | Called | Sum
+@dataclass(frozen=True)
+class Remainder:
+    """What is left of a sum after division."""
+
+    sum: Sum
+    modulus: float
+
+
+Side = Token | Names | Called | Sum | Remainder
 
 
 def start(side: Side) -> int:
     """Where it starts in what the user wrote."""
     if isinstance(side, Token):
         return side.start_pos or 0
+    if isinstance(side, Remainder):
+        return side.sum.at
     return side.names[0][1] if isinstance(side, Names) else side.at
+
+
+def remainder(side: Side, number: Token) -> Remainder:
+    """A sum modulo a number."""
+    return Remainder(_sum(side), float(number))
 
 
 def _sum(side: Side) -> Sum:
@@ -67,6 +83,8 @@ def _sum(side: Side) -> Sum:
         return Sum(((float(side), None),), at)
     if isinstance(side, Names) and side.range:
         raise NbrError(f"a range cannot be added: write count(...), or the names, at character {at + 1}", at + 1)
+    if isinstance(side, Remainder):
+        raise NbrError(f"what is left after mod can only be compared with a number, at character {at + 1}", at + 1)
     if isinstance(side, Called) and side.function.lower() != "count":
         raise NbrError(f"only count(...) can be added, at character {at + 1}", at + 1)
     return side if isinstance(side, Sum) else Sum(((1.0, side),), at)
@@ -108,19 +126,34 @@ def added(first: Side, others: Sequence[Token | Side]) -> Sum:
     return Sum(tuple(terms), start(first))
 
 
-def difference(left: Side, operator: str, right: Side) -> Expression:
-    """What is left of a comparison when all that varies stands on the left, and the number on the right."""
+def _gathered(
+    terms: Sequence[tuple[float, Names | Called | None]],
+) -> tuple[dict[str, float], list[tuple[float, Expression]], float]:
+    """The weights of variables, those of counted statements, and the number that is added."""
     weights: dict[str, float] = {}
     counted: list[tuple[float, Expression]] = []
     number = 0.0
-    for weight, what in (*_sum(left).terms, *_scaled(right, -1.0).terms):
+    for weight, what in terms:
         if what is None:
-            number -= weight
+            number += weight
         elif isinstance(what, Names):
             weights[what.names[0][0]] = weights.get(what.names[0][0], 0.0) + weight
         else:
             counted += [(weight, part) for part in what.parts]
+    return weights, counted, number
+
+
+def difference(left: Side, operator: str, right: Side) -> Expression:
+    """What is left of a comparison when all that varies stands on the left, and the number on the right."""
     at = start(left)
+    if isinstance(left, Remainder):
+        weights, counted, offset = _gathered(left.sum.terms)
+        free, others, number = _gathered(_sum(right).terms)
+        if free or others:
+            raise NbrError(f"what is left after mod can only be compared with a number, at character {at + 1}", at + 1)
+        return modulo(weights, counted, offset, left.modulus, operator, number, at)
+    weights, counted, number = _gathered((*_sum(left).terms, *_scaled(right, -1.0).terms))
+    number = -number
     if not any(weights.values()) and not counted:
         raise NbrError(f"the comparison at character {at + 1} says nothing of any variable", at + 1)
     return normal(weights, counted, operator, number, at)

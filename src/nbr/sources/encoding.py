@@ -19,6 +19,7 @@ from nbr import clock
 from nbr.errors import NbrError
 from nbr.language import expressions as ex
 from nbr.language.expressions import Expression
+from nbr.language.modulo import Modulo, modulos, whole_values
 from nbr.sources.columns import Column, Numbers, columns, runs
 from nbr.sources.regions import tied, why_not
 from nbr.world import Real, World
@@ -44,11 +45,12 @@ class Encoder(Numbers):
         """`whole` names variables whose values are all told apart, `tabulated` those among them that tables read."""
         super().__init__()
         self.world, said = world, list(statements)
+        added = {name for statement in said for each in modulos(statement) for _, name in each.weights}
         self._tied = tied(world, said, tabulated)
         reason = why_not(self._tied)
         if reason is not None:
             raise NbrError(reason)
-        self._columns = columns(self, world, said, set(whole), self._tied)
+        self._columns = columns(self, world, said, {*whole, *added}, self._tied)
 
     def copy(self) -> Encoder:
         """The same, to be gone on with."""
@@ -120,6 +122,8 @@ class Encoder(Numbers):
                 return self._compared(statement.parts, statement.operator, statement.number)
             case ex.Majority():
                 return self._compared(statement.parts, ">", len(statement.parts) / 2)
+            case Modulo():
+                return self._remaining(statement)
         raise TypeError(f"no encoding of {type(statement).__name__}")
 
     def branch(self, cases: Sequence[int], below: Sequence[int]) -> int:
@@ -151,6 +155,24 @@ class Encoder(Numbers):
             first = self.true if start == 0 else reached[start - 1]
             found.append(self.both([first, self.true if stop > len(parts) else -reached[stop - 1]]))
         return -self.both([-literal for literal in found])
+
+    def _remaining(self, statement: Modulo) -> int:
+        """A literal for each remainder so far, from variable to variable."""
+        size = statement.modulus
+        state = [self.true if place == statement.offset % size else -self.true for place in range(size)]
+        terms: list[tuple[list[int], list[int]]] = []
+        for weight, name in statement.weights:
+            codes, variable = whole_values(name, self.world), self.world.variables[name]
+            cases = [self.literal(ex.Atom(name, "=", (variable.show(code),))) for code in codes]
+            terms.append((cases, [round(weight * code) for code in codes]))
+        for weight, part in statement.counted:
+            literal = self.literal(part)
+            terms.append(([literal, -literal], [weight, 0]))
+        for cases, moves in terms:
+            clock.check()
+            state = [self.branch(cases, [state[(place - move) % size] for move in moves]) for place in range(size)]
+        fits = [literal for literal, holds in zip(state, statement.fits(), strict=True) if holds]
+        return -self.both([-literal for literal in fits])
 
     def _reached(self, literals: Sequence[int]) -> list[int]:
         """The totalizer: literal k says that at least k + 1 of the literals are true."""

@@ -18,6 +18,7 @@ from nbr.errors import install
 from nbr.language import Expression
 from nbr.language.expressions import Atom
 from nbr.language.linear import Linear, linears
+from nbr.language.modulo import modulos
 from nbr.points.cells import cells
 from nbr.world import Real, World
 
@@ -54,11 +55,12 @@ def available() -> bool:
 def tied(
     world: World, statements: Iterable[Expression], whole: Iterable[str] = (), seconds: float | None = None
 ) -> list[Regions]:
-    """The variables that comparisons tie together, each group with its regions; `whole` names need every label.
+    """The variables that comparisons tie together, each group with its regions; `whole` names need every value.
 
     What was found before is not looked for again, unless it was not all and there are more seconds now.
     """
     listed = list(statements)
+    told_apart = {*whole, *(name for each in listed for one in modulos(each) for name in one.names())}
     groups: list[set[str]] = []
     compared: set[Linear] = set()
     for statement in listed:
@@ -73,8 +75,10 @@ def tied(
         small = World({name: world.variables[name] for name in world.names if name in group})
         told = {part for statement in listed for part in _within(statement, group)}
         for name, variable in small.variables.items():
-            if name in set(whole) and not isinstance(variable, Real):
-                told.update(Atom(name, "=", (variable.show(code),)) for code in range(variable.size))
+            if name in told_apart and variable.size is not None:
+                low, step = (variable.low, variable.step) if isinstance(variable, Real) else (0.0, 1.0)
+                codes = [low + step * place for place in range(variable.size)]
+                told.update(Atom(name, "=", (variable.show(code),)) for code in codes)
         found.append(_known(small, tuple(sorted(told, key=str)), seconds))
     return found
 

@@ -11,6 +11,7 @@ import z3
 from nbr.language import Expression
 from nbr.language import expressions as ex
 from nbr.language.linear import Linear
+from nbr.language.modulo import Modulo
 from nbr.world import Real, World
 
 Found = tuple[list[float], list[bool]]
@@ -54,6 +55,11 @@ class Asked:
                 terms = [_exactly(weight) * self.value[name] for weight, name in statement.weights]
                 terms += [z3.If(self.said(part), _exactly(weight), 0) for weight, part in statement.counted]
                 return _compared(z3.Sum(terms), statement.operator, _exactly(statement.number))
+            case Modulo():
+                terms = [_exactly(weight) * self.value[name] for weight, name in statement.weights]
+                terms += [z3.If(self.said(part), _exactly(weight), 0) for weight, part in statement.counted]
+                total = z3.ToInt(z3.Sum([*terms, _exactly(statement.offset)]))
+                return _compared(z3.ToReal(total % statement.modulus), statement.operator, _exactly(statement.number))
         parts = [self.said(part) for part in statement.parts]
         match statement:
             case ex.Not():
