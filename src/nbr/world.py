@@ -112,7 +112,7 @@ class Real:
         if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
             raise NbrError(f"a real needs finite bounds, the lower one first, not {low} and {high}")
         count = [b / step for b in (low, high)] if step else []
-        if not 0 <= step < math.inf or any(not abs(c) < FINEST or abs(c - round(c)) > 1e-6 for c in count):
+        if not 0 <= step < math.inf or any(abs(each) > FINEST or abs(each - round(each)) > 1e-6 for each in count):
             raise NbrError(f"the bounds of a real are multiples of its step, not {low:g} and {high:g} of {step:g}")
         for name, value in {"low": low, "high": high, "step": step, "unit": unit}.items():
             object.__setattr__(self, name, value)
@@ -266,10 +266,8 @@ class World:
     def __or__(self, other: World) -> World:
         for name in self.names:
             if name in other.variables and other.variables[name] != self.variables[name]:
-                raise NbrError(
-                    f"variable {name!r} differs: {self.variables[name]} in one model, "
-                    f"{other.variables[name]} in the other"
-                )
+                one, two = self.variables[name], other.variables[name]
+                raise NbrError(f"variable {name!r} differs: {one} in one model, {two} in the other")
         return World({**self.variables, **other.variables})
 
     def __len__(self) -> int:

@@ -13,58 +13,17 @@ import torch
 
 import nbr
 import rule_bases
-from nbr.app import screen
-from nbr.density import estimate, many, weighted
+from frequencies import independent, mixed, nothing, oracle, rare_world, smooth
 from nbr.density import probability as often
+from nbr.density import weighted
 from nbr.density.conditions import inside, pieces, spots
 from nbr.density.counted import counted
 from nbr.density.learned import Learned
-from nbr.density.likelihood import log_weights
-from nbr.density.many import probabilities
 from nbr.density.stacked import Density
 from nbr.inference import ganak
-from nbr.points.numbered import listing
 from nbr.priors import Drawn, Empirical, Independent, Prior
 from nbr.priors.columns import meets
 from nbr.tables import Table
-
-
-def independent(draw: random.Random, world: nbr.World) -> Independent:
-    generator = torch.Generator().manual_seed(draw.randrange(1000))
-    columns = [
-        torch.zeros(0) if isinstance(variable, nbr.Real) else torch.rand(variable.size, generator=generator)
-        for variable in world.variables.values()
-    ]
-    return Independent(world, columns)
-
-
-def oracle(reasoner: nbr.Reasoner, question: str, given: str | None) -> float | None:
-    """The share of P_0 P_keep, point by point."""
-    listed = listing(reasoner.world)
-    assert listed is not None
-    weights = log_weights(reasoner.knowledge, reasoner.prior, listed)
-    assert weights is not None
-    mass = weights.exp()
-    if given is not None:
-        mass = mass * nbr.parse(given).holds(reasoner.world, listed.points)
-    if not mass.sum() > 0:
-        return None
-    return float((mass * nbr.parse(question).holds(reasoner.world, listed.points)).sum() / mass.sum())
-
-
-def smooth(points: torch.Tensor) -> torch.Tensor:
-    """A fuzzy rule that no counter can take."""
-    return torch.sigmoid(points[:, 0] + 2 * points[:, 1] - points[:, 2] * points[:, 3])
-
-
-def mixed(seed: int, *fuzzy: nbr.Rule) -> tuple[nbr.Reasoner, str, str]:
-    draw = random.Random(seed)
-    world = rule_bases.world(draw, draw.randint(4, 6), draw.randint(0, 2))
-    if seed % 2:
-        world = world | nbr.World(n=nbr.Real(0, 10, step=1))
-    rules = [nbr.Clause(rule_bases.statement(draw, world), draw.choice([0.0, 1.0, 0.5, 0.9, 0.2])) for _ in range(5)]
-    reasoner = nbr.Reasoner(world, [*rules, *fuzzy], prior=independent(draw, world))
-    return reasoner, rule_bases.statement(draw, world), rule_bases.statement(draw, world, 1)
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -128,10 +87,6 @@ def test_large_worlds_are_contracted_or_counted(monkeypatch: pytest.MonkeyPatch)
     assert reasoner.probability("t>=7.5", "~x59").value == pytest.approx(0.125 / 0.875, abs=1e-6)
 
 
-def nothing(*parts: object) -> None:
-    """In the place of a way that does not fit."""
-
-
 def drawn(reasoner: nbr.Reasoner, questions: list[tuple[str, str | None]], monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws hold the exact value within twice their error, and within the error nearly always."""
     exact = [oracle(reasoner, *each) for each in questions]
@@ -157,11 +112,6 @@ RARE = [
     ("c=red", "c in {red, blue}, x0..x2=1, ~x5"),
     ("c=red", None),
 ]
-
-
-def rare_world() -> tuple[nbr.World, list[torch.Tensor]]:
-    world = nbr.World({**nbr.World.bits(12).variables, "c": nbr.Choice("red", "green", "blue")})
-    return world, [*[torch.tensor([0.9, 0.1])] * 12, torch.tensor([0.02, 0.9, 0.08])]
 
 
 def test_draws_under_rare_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,107 +243,3 @@ def test_saved_with_its_views(tmp_path: Path) -> None:
         nbr.Reasoner(world, views=[["x9"]])
     with pytest.raises(nbr.NbrError, match="list of lists"):
         nbr.Reasoner(world, views=["x0"])
-
-
-def unit_rules(bits: int, belief: float) -> nbr.Reasoner:
-    """P_keep is a product, so that every bit is 1 with probability 1 / (2 - belief), independently of the others."""
-    rules = [nbr.Fuzzy(lambda points: points[:, 0], belief, inputs=f"x{i}") for i in range(bits)]
-    return nbr.Reasoner(nbr.World.bits(bits), rules)
-
-
-def test_chains_take_over_where_few_draws_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimate, "FEW", 1 << 40)
-    monkeypatch.setattr(estimate, "CLOSE", 0.0)
-    monkeypatch.setattr(weighted, "LISTED", 0)
-    found = unit_rules(8, 0.97).probability("x0 & x1", "x2", budget=4)
-    assert found.method == "chains"
-    assert found.value == pytest.approx((1 / 1.03) ** 2, abs=2 * found.error)
-    assert found.error < 0.05
-
-
-def test_time_is_kept() -> None:
-    model = unit_rules(24, 0.5)
-    start = time.process_time()
-    model.probability("x0", "x2", budget=0.5)
-    assert time.process_time() - start < 2
-
-
-def test_rare_questions_have_small_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the prior knows its own masses, only what the rules add is drawn."""
-    world, columns = rare_world()
-    model = nbr.Reasoner(world, [nbr.Fuzzy(smooth, 0.9)], prior=Independent(world, columns))
-    wanted = oracle(model, "x0..x3=1", "~x5")
-    monkeypatch.setattr(weighted, "LISTED", 0)
-    monkeypatch.setattr(weighted, "HOLED", 0)
-    monkeypatch.setattr(often, "contracted", nothing)
-    found = model.probability("x0..x3=1", "~x5", budget=2)
-    assert wanted is not None
-    assert wanted < 2e-4
-    assert found.error < 0.05 * wanted
-    assert found.value == pytest.approx(wanted, abs=2 * found.error)
-
-
-def quarrel(bits: int = 40) -> nbr.Reasoner:
-    """Draws of the prior hardly ever see the points that count: all bits are rare, and rules want them all alike."""
-    rules = [nbr.Clause(f"x{i} <-> x{(i + 7 * j) % bits}", 0.999) for j in (1, 2, 3) for i in range(bits)]
-    world = nbr.World.bits(bits)
-    return nbr.Reasoner(world, rules, prior=Independent(world, [torch.tensor([0.6, 0.4])] * bits))
-
-
-def test_no_error_is_stated_that_would_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All bits are 0, but for one in 10 million times: draws say what the few heaviest of them say."""
-    for name in ("contracted", "counted"):
-        monkeypatch.setattr(often, name, nothing)
-    found = quarrel().probability("x0", budget=0.5)
-    assert (found.value, found.error, found.exact, found.method) == (None, None, False, "not computed")
-    assert "few draws carry the weight" in found.note
-    assert "with more time it may be exact" in found.note
-    assert str(found) == "x0: between 0 and 1, not computed"
-    told = json.loads(json.dumps(found.as_json()))
-    assert (told["value"], told["error"], told["exact"]) == (None, None, False)
-    monkeypatch.setattr(many, "contracted", nothing)
-    assert probabilities(quarrel().density, [("x0", None)], 0.5, 0) == [None]
-    assert "between 0 and 1, not computed   (few draws" in screen.probability(found)[0]
-
-
-def test_a_counter_gets_the_time_that_draws_cannot_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given 40% of the time it would have been broken off; draws show at once that they are worth nothing."""
-    until = []
-
-    def late(density: Density, question: nbr.Expression, condition: object, deadline: float) -> object:
-        until.append(deadline - start)
-        return (0.25, 1.0) if deadline - start > 0.6 else None
-
-    monkeypatch.setattr(often, "contracted", nothing)
-    monkeypatch.setattr(often, "counted", late)
-    start = time.monotonic()
-    found = quarrel().probability("x0", budget=1.0)
-    assert (found.method, found.value, found.exact) == ("counted", 0.25, True)
-    assert until == pytest.approx([0.1, 0.8], abs=0.05)
-    until.clear()
-    start = time.monotonic()
-    assert unit_clauses().probability("x0", budget=1.0).method == "drawn"  # draws do well: the rest is theirs
-    assert until == pytest.approx([0.1, 0.5], abs=0.05)
-
-
-def unit_clauses() -> nbr.Reasoner:
-    return nbr.Reasoner(nbr.World.bits(40), [nbr.Clause(f"x{i}", 0.1) for i in range(40)])
-
-
-@pytest.mark.parametrize(("shape", "trusted"), [(0.3, True), (0.6, True), (1.0, False), (2.0, False)])
-def test_heavy_tails_are_not_trusted(shape: float, trusted: bool) -> None:
-    generator = torch.Generator().manual_seed(0)
-    sums = estimate.Sums()
-    for _ in range(8):  # log weights whose tail is that of a power
-        drawn = torch.rand(1 << 13, generator=generator, dtype=torch.float64)
-        sums.add(-shape * drawn.log() - 500, drawn < 0.5)
-    assert sums.trusted == trusted
-
-
-def test_equal_weights_are_trusted_and_few_are_not() -> None:
-    sums = estimate.Sums()
-    sums.add(torch.tensor([0.0] * 900 + [-torch.inf] * 100).double(), torch.ones(1000, dtype=torch.bool))
-    assert sums.trusted
-    few = estimate.Sums()
-    few.add(torch.tensor([0.0] * 20 + [-torch.inf] * 980).double(), torch.ones(1000, dtype=torch.bool))
-    assert not few.trusted
