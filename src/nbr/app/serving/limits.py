@@ -155,12 +155,13 @@ class Lane:
             if self.inside >= self.most:
                 raise Busy("too many questions are waiting; try again in a moment")
             self.inside += 1
-        future: Future[Any] = Future()
         try:
             task = self.workers.task(work, seconds)
             if self.hands is None:
-                self._hand_over(task, future)
+                future = self._submitted(task)
+                future.add_done_callback(lambda _: self._left())
             else:
+                future = Future()
                 self.hands.submit(self._hand_over, task, future)
         except BaseException:
             self._left()
