@@ -127,7 +127,7 @@ def test_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: lis
 def test_attacks(
     classifier: nbr.RobustClassifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: list[int]
 ) -> None:
-    monkeypatch.setattr(attack.datasets, "mnist", bars)
+    monkeypatch.setattr(nbr.datasets, "mnist", bars)
     monkeypatch.setattr(protocol, "BATCH", 4)
     model = tmp_path / "bars.nbr"
     classifier.save(model)
