@@ -47,7 +47,7 @@ class Numbers:
             self.cells.T if self.cells.dim() == 2 and self.cells.shape[1] == 4 else torch.zeros(4, 0)
         )
         edges = torch.cat([low, high])
-        ordered = bool((low < high).all()) and torch.equal(low[1:], high[:-1])
+        ordered = bool((low <= high).all()) and torch.equal(low[1:], high[:-1])  # one value alone has no width
         if not len(low) or not bool(edges.isfinite().all()) or not ordered:
             raise NbrError("the cells of a number follow each other from the lowest to the highest")
         if not bool((atom.isnan() | ((atom >= low) & (atom <= high))).all()):
