@@ -13,6 +13,7 @@ from frequencies import nothing, oracle, rare_world, smooth, unit_rules
 from nbr.app import screen
 from nbr.density import estimate, many, weighted
 from nbr.density import probability as often
+from nbr.density.draws import Draws
 from nbr.density.many import probabilities
 from nbr.density.stacked import Density
 from nbr.priors import Independent
@@ -114,3 +115,24 @@ def test_equal_weights_are_trusted_and_few_are_not() -> None:
     few = estimate.Sums()
     few.add(torch.tensor([0.0] * 20 + [-torch.inf] * 980).double(), torch.ones(1000, dtype=torch.bool))
     assert not few.trusted
+
+
+def test_the_first_draws_cost_little_however_many_rules_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a batch costs is known only after the first: with 20,000 rules it must not be the whole budget."""
+    drawn: list[int] = []
+    points = Draws.points
+
+    def counting(self: Draws, count: int, generator: torch.Generator) -> torch.Tensor:
+        drawn.append(count)
+        return points(self, count, generator)
+
+    monkeypatch.setattr(Draws, "points", counting)
+    monkeypatch.setattr(often, "contracted", nothing)
+    monkeypatch.setattr(often, "countable", nothing)
+    monkeypatch.setattr(weighted, "LISTED", 0)
+    for rules, first in ((60, estimate.FIRST // 2), (20_000, estimate.FEWEST // 2)):
+        drawn.clear()
+        world = nbr.World.bits(30)
+        made = [nbr.Clause(f"x{place % 30} | x{(place + 7) % 30}", 0.1) for place in range(rules)]
+        nbr.Reasoner(world, made, prior=nbr.priors.uniform(world)).probability("x0", budget=0.1)
+        assert drawn[0] == first

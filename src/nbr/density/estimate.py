@@ -15,7 +15,8 @@ from nbr.density.tails import TRUSTED, shape
 from nbr.language import Expression
 from nbr.language.expressions import And, Not
 
-FIRST, MOST = 1 << 14, 1 << 16  # draws at a time
+FIRST, MOST = 1 << 14, 1 << 16  # draws at a time ...
+WORK, FEWEST = 1 << 21, 1 << 9  # ... but at first no more than take so many grades, so that a short budget holds
 CLOSE = 1e-3  # an error that is small enough
 SHARE = 0.1  # of a small probability that its error should not exceed, for so many draws:
 LONG = 1 << 20
@@ -51,7 +52,7 @@ def drawn(
 
     A value is stated only where its error can be: enough draws must count, and none of them for too much.
     """
-    sums, size = Sums(), FIRST
+    sums, size = Sums(), _first(draws)
     start = clock.now()
     movable = draws.density.prior.log_mass({}) is not None
     heavy: tuple[Tensor, Tensor] | None = None
@@ -73,6 +74,11 @@ def drawn(
     return Found(sums.value, sums.error, "drawn") if sums.trusted else sums.refused()
 
 
+def _first(draws: Draws) -> int:
+    rules = sum(len(body.rules) for body in draws.density.bodies)
+    return max(FEWEST, min(FIRST, WORK // max(1, rules)))
+
+
 def split(
     draws: Draws, question: Expression, condition: Expression | None, deadline: float, generator: torch.Generator
 ) -> Found | None:
@@ -89,7 +95,7 @@ def split(
     masses = [side.share for side in sides]
     if not all(side.whole for side in sides) or abs(sum(masses) - draws.share) > ROUNDING * draws.share:
         return None
-    means, size, start = [Mean(), Mean()], FIRST // 2, clock.now()
+    means, size, start = [Mean(), Mean()], _first(draws) // 2, clock.now()
     while True:
         began = clock.now()
         for side, mean in zip(sides, means, strict=True):
