@@ -97,11 +97,16 @@ def bar(belief: tuple[float, float], plausibility: tuple[float, float]) -> str:
     >>> print(bar((0.2, 0.3), (0.5, 0.6)))
     for ██████████▒▒▒▒▒░░░░░░░░░░▒▒▒▒▒···················· against   (░ not known, ▒ not computed)
     """
-    first, second, third, last = (round(WIDTH * end) for end in (*belief, *plausibility))
+    drawn = cells(belief, plausibility, WIDTH)
+    return f"for {drawn} against   (░ not known{', ▒ not computed' if '▒' in drawn else ''})"
+
+
+def cells(belief: tuple[float, float], plausibility: tuple[float, float], width: int) -> str:
+    """The bar alone."""
+    first, second, third, last = (round(width * end) for end in (*belief, *plausibility))
     last = max(first, last)
     second, third = (second, third) if second <= third else (last, last)
-    cells = "█" * first + "▒" * (second - first) + "░" * (third - second) + "▒" * (last - third) + "·" * (WIDTH - last)
-    return f"for {cells} against   (░ not known{', ▒ not computed' if '▒' in cells else ''})"
+    return "█" * first + "▒" * (second - first) + "░" * (third - second) + "▒" * (last - third) + "·" * (width - last)
 
 
 def model(found: Any, name: str) -> str:
