@@ -175,9 +175,14 @@ class Reasoner:
         """Belief and plausibility of every value of a variable, the most plausible first; pieces of a number."""
         return ranking.rank(self.knowledge, variable, given, asking.Settings(budget=budget, seed=seed))
 
-    def most_plausible(self, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> best.Best:
-        """The point at which E[mu_Y(z)], equation (10), is largest, and the rules that it breaks."""
-        return best.most_plausible(self.knowledge, given, asking.Settings(budget=budget, seed=seed))
+    def best(
+        self, given: Proposition | None = None, count: int = 1, *, budget: float = 10.0, seed: int = 0
+    ) -> best.Best:
+        """The point at which E[mu_Y(z)], equation (10), is largest, times the prior if there is one; or the k best."""
+        density = None if self.known_prior is None else self.density
+        return best.best(self.knowledge, density, given, count, asking.Settings(budget=budget, seed=seed))
+
+    most_plausible = best
 
     def check(self, *, budget: float = 10.0) -> checking.Check:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
