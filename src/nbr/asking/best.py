@@ -40,7 +40,7 @@ from nbr.world import Real, World
 LISTED = 0.5  # seconds of listing that are not worth a solver
 PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
 ROUNDING = 1e-9
-SOLVED = 0.8  # of the time left, for a solver
+SOLVED = 0.6  # of the time left, for a solver
 MOST = 10_000  # points at a time
 TOLD = 0.5  # seconds, at the least, for finding out why there is no point
 AT_ONCE = 4096  # points
@@ -131,7 +131,8 @@ def _ranked(
         bodies = [knowledge.rules] if density is None else [body.rules for body in density.bodies]
         weights = Weights(knowledge.world, None if density is None else density.prior, bodies, condition)
         ways.insert(0, lambda: by_tables(weights, count, limits))
-        ways.append(lambda: by_maxsat(weights, count, limits.share(SOLVED)))
+        if density is not None or count > 1:  # else it comes last anyway, beside a search that always has a point
+            ways.append(lambda: by_maxsat(weights, count, limits.share(SOLVED)))
     for way in ways:
         try:
             found = way()

@@ -33,6 +33,7 @@ from nbr.world import Real, World
 
 PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
 ENTRIES = 1 << 15  # of tables of a prior that become weights
+RULES = 2000  # beyond which tables hardly ever stay small
 TABLES = 0.4  # of the time, for the largest products of tables
 
 Cell = dict[str, int]  # the number of a value for each variable
@@ -83,6 +84,8 @@ class Weights:
 
 def by_tables(weights: Weights, count: int, limits: Limits) -> Ranked:
     """As the largest products of tables; `Unfit` where they would be too large or time is up."""
+    if len(weights.rules) > RULES:
+        raise Unfit(f"there are more than {RULES:,} rules")
     if weights.prior is None and any(rule.belief != rule.likeliest for rule in weights.rules):
         raise Unfit("rules have a likeliest belief beside their own")
     try:
