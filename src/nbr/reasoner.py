@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nbr import priors, registry, tables
-from nbr.asking import best, checking, distilling, explaining, many, masses, ranking
+from nbr.asking import best, checking, distilling, every, explaining, many, masses, ranking
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import answer_table
@@ -20,9 +19,9 @@ from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
-from nbr.density import filling, joint, likelihood, marginals, sampling, saved, seen_together
+from nbr.density import filling, joint, likelihood, sampling, saved, seen_together
 from nbr.density.many import probabilities
-from nbr.density.probability import Probability, often, probability
+from nbr.density.probability import Probability, probability
 from nbr.density.seen_together import Counts, Together, Views
 from nbr.density.stacked import Density
 from nbr.errors import NbrError
@@ -41,7 +40,6 @@ from nbr.world import World
 if TYPE_CHECKING:
     import pandas as pd
 
-OFTEN = 0.3  # of the time of an explanation, for a probability
 IN_TOML = ("things", "variables", "rules", "expect", "prior", "views", "view_rows")
 
 
@@ -169,20 +167,22 @@ class Reasoner:
 
         Of a model with a prior also how often, which the rules and the prior decide together.
         """
-        share = 0.0 if self.known_prior is None else OFTEN * budget
-        settings = asking.Settings(budget=budget - share, tolerance=tolerance, seed=seed)
-        found = explaining.explain(self.knowledge, question, given, settings)
-        if self.known_prior is None:
-            return found
-        return replace(found, probability=often(self.density, question, given, self.together, share, seed))
+        settings = asking.Settings(budget=budget, tolerance=tolerance, seed=seed)
+        density = None if self.known_prior is None else self.density
+        return explaining.explained(self.knowledge, density, self.together, question, given, settings)
 
     def rank(self, variable: str, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> Ranking:
         """Belief and plausibility of every value of a variable, the most plausible first; pieces of a number."""
         return ranking.rank(self.knowledge, variable, given, asking.Settings(budget=budget, seed=seed))
 
-    def most_plausible(self, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> best.Best:
-        """The point at which E[mu_Y(z)], equation (10), is largest, and the rules that it breaks."""
-        return best.most_plausible(self.knowledge, given, asking.Settings(budget=budget, seed=seed))
+    def best(
+        self, given: Proposition | None = None, count: int = 1, *, budget: float = 10.0, seed: int = 0
+    ) -> best.Best:
+        """The point at which E[mu_Y(z)], equation (10), is largest, times the prior if there is one; or the k best."""
+        density = None if self.known_prior is None else self.density
+        return best.best(self.knowledge, density, given, count, asking.Settings(budget=budget, seed=seed))
+
+    most_plausible = best
 
     def check(self, *, budget: float = 10.0) -> checking.Check:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
@@ -214,9 +214,11 @@ class Reasoner:
         """
         return probability(self.density, question, given, seen=self.together, budget=budget, seed=seed)
 
-    def marginals(self, given: marginals.Conditions = None) -> pd.DataFrame:
-        """How often every value of every variable is, exactly, under a condition or under each of a list of them."""
-        return marginals.marginals(self.density, given)
+    def marginals(
+        self, given: every.Given | Sequence[every.Given] = None, *, belief: bool = False, budget: float = 10.0
+    ) -> pd.DataFrame:
+        """How often every value of every variable is, under a condition or each of a list; beliefs if asked for."""
+        return every.table(self.knowledge, self.density, given, belief, asking.Settings(budget=budget))
 
     @property
     def density(self) -> Density:

@@ -13,6 +13,7 @@ import nbr
 import rule_bases
 from command import run
 from nbr.asking import best as best_module
+from nbr.factors import Unfit
 from nbr.inference.point import keep
 from nbr.points.cells import cells
 
@@ -148,12 +149,20 @@ def test_most_plausible_point(seed: int, listed: float, monkeypatch) -> None:
     assert float(keep(grades, reasoner.beliefs)) == pytest.approx(found.degree)
     assert found.broken == tuple((grades == 0).nonzero().flatten().add(1).tolist())
     for column, name in enumerate(reasoner.world.names):
-        beside = (everywhere == point).sum(dim=1) == len(reasoner.world) - 1
-        beside &= everywhere[:, column] != point[0, column]
-        assert (name in found.open) == bool((degrees[beside] >= found.degree - 1e-9).any())
+        others = everywhere[:, column].unique()
+        beside = point.repeat(len(others), 1)
+        beside[:, column] = others
+        beside = beside[(others != point[0, column]) & nbr.parse(given).holds(reasoner.world, beside)]
+        as_good = keep(reasoner.grades(beside), reasoner.beliefs) >= found.degree - 1e-9
+        assert (name in found.open) == bool(as_good.any())
 
 
 def test_most_plausible_point_when_time_is_up(monkeypatch) -> None:
+    def too_wide(*given: object) -> None:
+        raise Unfit("too wide")
+
+    for way in ("by_tables", "by_maxsat"):
+        monkeypatch.setattr(best_module, way, too_wide)
     monkeypatch.setattr(best_module, "_by_maxsat", lambda formula, limits: None)
     reasoner = rule_bases.clauses(1, 60, 67, 20)
     greedy = reasoner.most_plausible()

@@ -114,6 +114,39 @@ def test_sums_marginals_and_best_points_are_those_of_all_points(
             assert float(within[at].log()) == pytest.approx(value, abs=1e-8)
 
 
+@pytest.mark.parametrize("kind", [independent, tree])
+@pytest.mark.parametrize("seed", range(0, 24, 2))
+def test_the_best_points_are_those_of_sorting_all(
+    seed: int, kind: Callable[[nbr.World, random.Random], Prior], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if seed >= 12:
+        monkeypatch.setattr(spelling, "TABLE", 4)  # nearly all are chains
+        structure._structures.things.clear()
+    reasoner, _, given = model(seed, kind)
+    points, mass = weights(reasoner)
+    found = network(reasoner, given)
+    for condition in (None, nbr.parse(given)):
+        within = mass if condition is None else mass * condition.holds(reasoner.world, points)
+        wanted = within[within > 0].sort(descending=True).values[:25].log()
+        several = found.several(25, condition)
+        assert [value for value, _ in several] == pytest.approx(wanted.tolist(), abs=1e-8)
+        codes = [[found.values[name].codes[point[name]] for name in reasoner.world.names] for _, point in several]
+        assert len({tuple(map(float, each)) for each in codes}) == len(codes)
+        for (value, _), each in zip(several, codes, strict=True):
+            at = (points == torch.tensor(each)).all(dim=1)
+            assert float(within[at].log()) == pytest.approx(value, abs=1e-8)
+    structure._structures.things.clear()
+
+
+def test_without_a_prior_every_value_counts_one() -> None:
+    world = nbr.World(a=nbr.Bit(), t=nbr.Real(0, 10))
+    rules = [nbr.Clause("a -> t>=7", 0.5).bind(world), nbr.Clause("t!=7", 0.25).bind(world)]
+    found = Network.of(world, None, [rules], []).several(10)
+    assert [value for value, _ in found] == pytest.approx(
+        torch.tensor([1, 1, 1, 0.75, 0.75, 0.5]).double().log().tolist(), abs=1e-9
+    )
+
+
 def test_draws_are_as_frequent_as_the_model_has_them() -> None:
     reasoner, _, _ = model(2, mixture)
     points, mass = weights(reasoner)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,13 +15,19 @@ if TYPE_CHECKING:
 MOST = 10  # findings of a kind on the screen
 
 
-def best(model: Model, given: Given = None, budget: Budget = 10.0, as_json: Json = False) -> None:
-    """The most plausible point: a value for every variable, breaking as little of what is believed as possible."""
+def best(
+    model: Model,
+    given: Given = None,
+    count: Annotated[int, typer.Option(help="How many points, the best first.")] = 1,
+    budget: Budget = 10.0,
+    as_json: Json = False,
+) -> None:
+    """The most plausible point, a value for every variable: by the rules, times the prior if the model has one."""
     from nbr.app import screen
     from nbr.kinds import load_reasoner
 
     reasoner = load_reasoner(model)
-    found = reasoner.most_plausible(condition(given), budget=budget)
+    found = reasoner.best(condition(given), count, budget=budget)
     typer.echo(json.dumps(found.as_json()) if as_json else screen.best(found, reasoner))
 
 

@@ -39,6 +39,8 @@ def ask(
         str | None, typer.Argument(help="What to ask, such as 'grass=wet & ~rain'; a name ranks its values.")
     ] = None,
     given: Annotated[list[str] | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="How likely every value of every variable is.")] = False,
+    belief: Annotated[bool, typer.Option("--belief", help="With --all: belief and plausibility too.")] = False,
     batch: Annotated[Path | None, typer.Option(help="A CSV file of many questions: columns question, given.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The CSV file for their answers.")] = None,
     engine: Annotated[str, typer.Option(help="auto, or one of those that docs/guide.md lists.")] = "auto",
@@ -53,11 +55,14 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Belief, plausibility and conflict of a question, of many, or of every value of a variable; and how often."""
-    from nbr.app import asked
+    from nbr.app import asked, everything
 
     condition = ", ".join(given) if given else None
     settings = {"engine": engine, "budget": budget, "tolerance": tolerance, "grid": grid, "seed": seed}
-    if batch is not None:
+    if every or belief:
+        others = {"a question": question, "--batch": batch, "--plot": plot}
+        typer.echo(everything.answered(model, every, others, condition, belief, settings, as_json))
+    elif batch is not None:
         typer.echo(asked.many(model, question, condition, batch, output, settings, as_json, jobs, guard))
     else:
         typer.echo(asked.one(model, question, condition, settings, verbose, plot, as_json))

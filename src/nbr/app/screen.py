@@ -56,15 +56,27 @@ def ranking(found: Ranking) -> str:
 
 def best(found: Best, reasoner: Reasoner) -> str:
     """A point, and the rules that it breaks; values that could as well be others are in brackets."""
+    every, rated = (found, *found.others), reasoner.known_prior is not None
+    head = "the likeliest point, by prior and rules" if rated else "the most plausible point"
+    lines = [head + (f"   given   {found.given}" if found.given else "")]
+    for number, each in enumerate(every, 1):
+        lines += ["", *([f"{number} of {len(every)}", ""] if len(every) > 1 else []), *_point(each, reasoner)]
+        likely = "" if each.probability is None else f"probability {each.probability:.4g}, "
+        lines += ["", f"  {likely}degree {each.degree:.4g}; {'exact' if each.exact else 'perhaps not the best'}"]
+    return "\n".join(lines)
+
+
+def _point(found: Best, reasoner: Reasoner) -> list[str]:
     width = max(map(len, found.point))
-    lines = ["the most plausible point" + (f"   given   {found.given}" if found.given else ""), ""]
+    lines = []
     for name, value in found.point.items():
-        lines.append(f"  {name:<{width}}  {f'({value})' if name in found.open else value}")
+        piece = f"   {found.pieces[name]}" if name in found.pieces else ""
+        lines.append(f"  {name:<{width}}  {f'({value})' if name in found.open else value}{piece}")
     lines += ["", "  it breaks no rule" if not found.broken else "  it breaks"]
     lines += [f"  {number:>3}  {reasoner.rules[number - 1]}" for number in found.broken]
     if found.open:
         lines += ["", "  (in brackets: another value alone would do as well)"]
-    return "\n".join([*lines, "", f"  degree {found.degree:.4g}; {'exact' if found.exact else 'perhaps not the best'}"])
+    return lines
 
 
 def probability(found: Probability | str) -> list[str]:
@@ -97,11 +109,16 @@ def bar(belief: tuple[float, float], plausibility: tuple[float, float]) -> str:
     >>> print(bar((0.2, 0.3), (0.5, 0.6)))
     for ██████████▒▒▒▒▒░░░░░░░░░░▒▒▒▒▒···················· against   (░ not known, ▒ not computed)
     """
-    first, second, third, last = (round(WIDTH * end) for end in (*belief, *plausibility))
+    drawn = cells(belief, plausibility, WIDTH)
+    return f"for {drawn} against   (░ not known{', ▒ not computed' if '▒' in drawn else ''})"
+
+
+def cells(belief: tuple[float, float], plausibility: tuple[float, float], width: int) -> str:
+    """The bar alone."""
+    first, second, third, last = (round(width * end) for end in (*belief, *plausibility))
     last = max(first, last)
     second, third = (second, third) if second <= third else (last, last)
-    cells = "█" * first + "▒" * (second - first) + "░" * (third - second) + "▒" * (last - third) + "·" * (WIDTH - last)
-    return f"for {cells} against   (░ not known{', ▒ not computed' if '▒' in cells else ''})"
+    return "█" * first + "▒" * (second - first) + "░" * (third - second) + "▒" * (last - third) + "·" * (width - last)
 
 
 def model(found: Any, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The most plausible point: the one at which E[mu_Y(z)] is largest.
+"""The most plausible point: the one at which E[mu_Y(z)] is largest; beside a prior, P_0 P_keep.
 
 A point's plausibility is E[mu_Y(z)] over a number that is the same for all points. Where every rule is a statement,
 E[mu_Y(z)] is the product of 1 - b over the rules that z breaks, and the largest one is a weighted MaxSAT problem with
@@ -8,7 +8,8 @@ weights -log(1 - b).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -16,9 +17,14 @@ from torch import Tensor
 from nbr.asking import question as asking
 from nbr.asking.by_statements import SOLVER
 from nbr.asking.components import is_crisp
+from nbr.asking.likeliest import Ranked, Weights, by_maxsat, by_tables
+from nbr.asking.listed_best import by_points, degrees, open_beside
 from nbr.asking.points import greedy
 from nbr.asking.question import Proposition, Settings
+from nbr.asking.ranking import Stretch
+from nbr.density.stacked import Density
 from nbr.errors import NbrError
+from nbr.factors import Unfit
 from nbr.inference import Limits, sat
 from nbr.inference.formula import Formula
 from nbr.inference.point import keep
@@ -29,11 +35,13 @@ from nbr.rules import Rule
 from nbr.rules.knowledge import Knowledge
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
-from nbr.world import World
+from nbr.world import Real, World
 
 LISTED = 0.5  # seconds of listing that are not worth a solver
 PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
 ROUNDING = 1e-9
+SOLVED = 0.6  # of the time left, for a solver
+MOST = 10_000  # points at a time
 TOLD = 0.5  # seconds, at the least, for finding out why there is no point
 AT_ONCE = 4096  # points
 BROKEN = 0.5  # a fuzzy rule counts as broken below this grade
@@ -41,54 +49,140 @@ BROKEN = 0.5  # a fuzzy rule counts as broken below this grade
 
 @dataclass(frozen=True)
 class Best:
-    """A point in words, E[mu_Y(z)] there, and what it costs."""
+    """A point in words, E[mu_Y(z)] there, and what it costs; with the next best ones, if they were asked for."""
 
     point: dict[str, str]
     degree: float
     broken: tuple[int, ...]  # numbers of the rules that it breaks, from 1
     open: tuple[str, ...]  # variables of which another value alone would do as well
-    exact: bool  # whether no point can be more plausible
+    exact: bool  # whether no point can be more plausible, or beside a prior likelier
     given: str | None = None
+    probability: float | None = None  # beside a prior, if the sum over all points is known
+    pieces: dict[str, str] = field(default_factory=dict)  # in which numbers may be anywhere, beside a prior
+    others: tuple[Best, ...] = ()
+
+    @property
+    def points(self) -> list[dict[str, str]]:
+        """This point and the next best ones."""
+        return [self.point, *(each.point for each in self.others)]
 
     def as_json(self) -> dict[str, object]:
+        every = (self, *self.others)
         return {
             "given": self.given,
             "point": self.point,
             "degree": self.degree,
+            "probability": self.probability,
+            "pieces": self.pieces,
             "broken": list(self.broken),
             "open": list(self.open),
             "exact": self.exact,
+            "points": self.points,
+            "degrees": [each.degree for each in every],
+            "probabilities": [each.probability for each in every],
         }
 
 
-def most_plausible(knowledge: Knowledge, given: Proposition | None, settings: Settings) -> Best:
-    """By listing where that is quick or rules are fuzzy, by MaxSAT else."""
+def best(
+    knowledge: Knowledge, density: Density | None, given: Proposition | None, count: int, settings: Settings
+) -> Best:
+    """The most plausible points; with a density, the likeliest by prior times rules.
+
+    As largest products of tables, by listing, or by MaxSAT. Where none of that fits, one point by the rules alone.
+    """
+    if not isinstance(count, int) or not 1 <= count <= MOST:
+        raise NbrError(f"the count of points is a whole number from 1 to {MOST:,}, not {count}")
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     condition = None if given is None else asking.as_set(given, knowledge.world, "condition")
+    words = None if given is None else str(given) if isinstance(given, str | Expression | Rule) else "a function"
     with torch.no_grad():
-        listing = Listing.of(knowledge, Constant(True), condition)
-        statements = all(map(is_crisp, knowledge.rules)) and Statements.unfit(knowledge, condition) is None
-        if statements and listing.seconds > LISTED and sat.available():
-            assert condition is None or isinstance(condition, Expression)
-            point, exact = _by_solver(knowledge, condition, limits)
+        ranked = None
+        if density is not None or count > 1 or not _quick(knowledge, condition):
+            ranked = _ranked(knowledge, density, condition, count, limits)
+        if ranked is not None:
+            found = [_told(knowledge, density, condition, ranked, place) for place in range(len(ranked.cells))]
         else:
-            point, exact = _by_listing(listing, knowledge.world, limits)
-            if statements and not exact and not sat.available():
-                raise NbrError(SOLVER.replace("drawing worlds", "the most plausible point of so large a world"))
-        degree = 0.0 if point is None else float(_degrees(knowledge, condition, point[None]))
-        if point is None or degree == 0:
+            point, exact = _plausible(knowledge, condition, limits)
+            found = (
+                [] if point is None else [_at(knowledge, condition, point, exact and density is None and count == 1)]
+            )
+        if not found or found[0].degree == 0:
             left = replace(settings, budget=max(limits.left, TOLD))
             asking.ask(knowledge, Constant(True), given, left)  # says what contradicts what
+            if ranked is not None and ranked.exact and density is not None:
+                raise NbrError("the condition has probability 0" if given is not None else "no point has a probability")
             raise NbrError("no point with a plausibility above 0 was found in the time given")
-        grades = knowledge.grades_of_observed(point[None])
-        return Best(
-            point=knowledge.world.show(point),
-            degree=degree,
-            broken=tuple((grades[0] < BROKEN).nonzero().flatten().add(1).tolist()),
-            open=_open(knowledge, condition, point, degree),
-            exact=exact,
-            given=None if given is None else str(given) if isinstance(given, str | Expression | Rule) else "a function",
-        )
+    first, *others = [replace(each, given=words) for each in found]
+    return replace(first, others=tuple(others))
+
+
+def _quick(knowledge: Knowledge, condition: Set | None) -> bool:
+    """Whether going through points is quicker than anything else, or all that there is."""
+    statements = all(map(is_crisp, knowledge.rules)) and Statements.unfit(knowledge, condition) is None
+    return not statements or Listing.of(knowledge, Constant(True), condition).seconds <= LISTED
+
+
+def _ranked(
+    knowledge: Knowledge, density: Density | None, condition: Set | None, count: int, limits: Limits
+) -> Ranked | None:
+    """The best values by the first way that fits."""
+    ways: list[Callable[[], Ranked]] = [lambda: by_points(knowledge, density, condition, count)]
+    if knowledge.codec is None and not isinstance(condition, Rule):
+        bodies = [knowledge.rules] if density is None else [body.rules for body in density.bodies]
+        weights = Weights(knowledge.world, None if density is None else density.prior, bodies, condition)
+        ways.insert(0, lambda: by_tables(weights, count, limits))
+        if density is not None or count > 1:  # else it comes last anyway, beside a search that always has a point
+            ways.append(lambda: by_maxsat(weights, count, limits.share(SOLVED)))
+    for way in ways:
+        try:
+            found = way()
+        except Unfit:
+            continue
+        if found.cells or found.exact:
+            return found
+    return None
+
+
+def _plausible(knowledge: Knowledge, condition: Set | None, limits: Limits) -> tuple[Tensor | None, bool]:
+    """One point by the rules alone: by listing where that is quick or rules are fuzzy, by MaxSAT else."""
+    listing = Listing.of(knowledge, Constant(True), condition)
+    statements = all(map(is_crisp, knowledge.rules)) and Statements.unfit(knowledge, condition) is None
+    if statements and listing.seconds > LISTED and sat.available():
+        assert condition is None or isinstance(condition, Expression)
+        return _by_solver(knowledge, condition, limits)
+    point, exact = _by_listing(listing, knowledge.world, limits)
+    if statements and not exact and not sat.available():
+        raise NbrError(SOLVER.replace("drawing worlds", "the most plausible point of so large a world"))
+    return point, exact
+
+
+def _at(knowledge: Knowledge, condition: Set | None, point: Tensor, exact: bool) -> Best:
+    degree = float(degrees(knowledge, condition, point[None]))
+    grades = knowledge.grades_of_observed(point[None])
+    return Best(
+        point=knowledge.world.show(point),
+        degree=degree,
+        broken=tuple((grades[0] < BROKEN).nonzero().flatten().add(1).tolist()),
+        open=_open(knowledge, condition, point, degree),
+        exact=exact,
+    )
+
+
+def _told(knowledge: Knowledge, density: Density | None, condition: Set | None, ranked: Ranked, place: int) -> Best:
+    log, cell = ranked.cells[place]
+    found = _at(knowledge, condition, ranked.point(cell), ranked.exact)
+    if density is None:
+        return found
+    pieces = {}
+    for name, variable in knowledge.world.variables.items():
+        if isinstance(variable, Real):
+            ((low, high),) = ranked.values[name].allowed[cell[name]]
+            if low < high:
+                ends = (max(float(low), variable.low), min(float(high), variable.high))
+                pieces[name] = Stretch(*ends, math.isfinite(low), math.isfinite(high)).shown(variable)
+    likely = None if ranked.total is None else math.exp(min(0.0, log - ranked.total))
+    as_good = open_beside(density, condition, ranked, cell)
+    return replace(found, probability=likely, pieces=pieces, open=as_good)
 
 
 def _by_listing(listing: Listing, world: World, limits: Limits) -> tuple[Tensor | None, bool]:
@@ -105,20 +199,6 @@ def _by_listing(listing: Listing, world: World, limits: Limits) -> tuple[Tensor 
     for name, value in zip(listing.knowledge.world.names, rows.points[first].tolist(), strict=False):
         point[world.column(name)] = value
     return point, float(found[first]) >= covered
-
-
-def _degrees(knowledge: Knowledge, condition: Set | None, points: Tensor) -> Tensor:
-    """E[mu_Y(z)] of points of the world, 0 where a condition does not hold; a fuzzy one is a rule that must hold."""
-    grades, beliefs = knowledge.grades_of_observed(points), knowledge.beliefs.detach()
-    if isinstance(condition, Rule):
-        grades = torch.cat([grades, condition.grades(points)[:, None]], dim=1)
-        beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
-    found = keep(grades, beliefs)
-    return (
-        torch.where(condition.holds(knowledge.world, points), found, 0.0)
-        if isinstance(condition, Expression)
-        else found
-    )
 
 
 def _anywhere(world: World) -> Tensor:
@@ -171,5 +251,5 @@ def _open(knowledge: Knowledge, condition: Set | None, point: Tensor, degree: fl
         near[-1][:, column] = others
         columns.append(torch.full_like(others, column, dtype=torch.long))
     parts = zip(torch.cat(near).split(AT_ONCE), torch.cat(columns).split(AT_ONCE), strict=True)
-    as_good = [of[_degrees(knowledge, condition, some) >= degree * (1 - ROUNDING)] for some, of in parts]
+    as_good = [of[degrees(knowledge, condition, some) >= degree * (1 - ROUNDING)] for some, of in parts]
     return tuple(world.names[column] for column in torch.cat(as_good).unique().tolist())

@@ -18,6 +18,9 @@ from nbr.asking.points import best_points
 from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask
 from nbr.asking.ways import Memo
 from nbr.clock import OutOfTime
+from nbr.density.probability import often
+from nbr.density.seen_together import Together
+from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.inference import Limits, sat
 from nbr.inference.point import keep
@@ -31,7 +34,24 @@ from nbr.world import Bit, Real
 
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
 SHARES = {"answer": 0.3, "reasons": 0.3, "effects": 0.6, "points": 0.3}  # of the time that is left at each step
+OFTEN = 0.3  # of the time, for a probability
 LISTED = 0.3  # seconds of listing that are quicker than a solver's map
+
+
+def explained(
+    knowledge: Knowledge,
+    density: Density | None,
+    seen: Together | None,
+    question: Proposition,
+    given: Proposition | None,
+    settings: Settings,
+) -> Explanation:
+    """An explanation, and of a model with a prior how often, for a share of the time."""
+    if density is None:
+        return explain(knowledge, question, given, settings)
+    share = OFTEN * settings.budget
+    found = explain(knowledge, question, given, replace(settings, budget=settings.budget - share))
+    return replace(found, probability=often(density, question, given, seen, share, settings.seed))
 
 
 def explain(knowledge: Knowledge, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:

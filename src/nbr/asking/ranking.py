@@ -7,7 +7,7 @@ alike, of a number the pieces between the numbers that statements name.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -127,11 +127,11 @@ def rank(knowledge: Knowledge, variable: str, given: Proposition | None, setting
     world.column(variable)
     condition = None if given is None else asking.as_set(given, world, "condition")
     kind = world.variables[variable]
-    classes = (_pieces if isinstance(kind, Real) else _labels)(knowledge, variable, condition)
+    told_apart = classes(knowledge, variable, () if condition is None else (condition,))
     found: list[Value] = []
     memo: Memo = {}
-    for number, (statement, values) in enumerate(classes):
-        left = max(LEAST, (deadline - clock.now()) / (len(classes) - number))
+    for number, (statement, values) in enumerate(told_apart):
+        left = max(LEAST, (deadline - clock.now()) / (len(told_apart) - number))
         with clock.until(deadline + asking.GRACE):
             answer = asking.ask(knowledge, statement, given, replace(settings, budget=left), memo)
         found += [Value(value, answer) for value in values]
@@ -142,26 +142,33 @@ def rank(knowledge: Knowledge, variable: str, given: Proposition | None, setting
 
 
 Class = tuple[Expression, list[str]]  # a statement about one of some values that have the same answer
+Conditions = Sequence[Expression | Rule]
 
 
-def _labels(knowledge: Knowledge, name: str, condition: Expression | Rule | None) -> list[Class]:
+def classes(knowledge: Knowledge, name: str, conditions: Conditions) -> list[Class]:
+    """The values of a variable, those together that neither rules nor conditions tell apart; of a number its pieces."""
+    kind = knowledge.world.variables[name]
+    return (_pieces if isinstance(kind, Real) else _labels)(knowledge, name, conditions)
+
+
+def _labels(knowledge: Knowledge, name: str, conditions: Conditions) -> list[Class]:
     variable = knowledge.world.variables[name]
     assert variable.size is not None
     codes = torch.arange(variable.size, dtype=torch.float64)
     shown = [variable.show(code) for code in codes.tolist()]
     alike: dict[object, list[str]] = {}
-    atoms, apart = _told_apart(knowledge, name, condition)
+    atoms, apart = _told_apart(knowledge, name, conditions)
     truths = [atom.holds_among(knowledge.world, codes).tolist() for atom in atoms]
     for number, label in enumerate(shown):
         alike.setdefault(number if apart else tuple(truth[number] for truth in truths), []).append(label)
     return [(Atom(name, "=", (labels[0],)), labels) for labels in alike.values()]
 
 
-def _pieces(knowledge: Knowledge, name: str, condition: Expression | Rule | None) -> list[Class]:
+def _pieces(knowledge: Knowledge, name: str, conditions: Conditions) -> list[Class]:
     """Stretches of a number: the numbers that are named and the open pieces between them, joined where all agrees."""
     world, variable = knowledge.world, knowledge.world.variables[name]
     assert isinstance(variable, Real)
-    atoms, apart = _told_apart(knowledge, name, condition)
+    atoms, apart = _told_apart(knowledge, name, conditions)
     cuts = {code for atom in atoms for code in atom.codes(world)}
     if apart:
         cuts |= set(torch.linspace(variable.low, variable.high, PIECES + 1, dtype=torch.float64).tolist())
@@ -213,11 +220,11 @@ class Stretch:
         return f"{'above' if self.below else 'from'} {low} {'below' if self.above else 'to'} {high}"
 
 
-def _told_apart(knowledge: Knowledge, name: str, condition: Expression | Rule | None) -> tuple[list[Atom], bool]:
-    """The atoms about a variable in rules and condition, and whether something else reads it."""
+def _told_apart(knowledge: Knowledge, name: str, conditions: Conditions) -> tuple[list[Atom], bool]:
+    """The atoms about a variable in rules and conditions, and whether something else reads it."""
     atoms: dict[Atom, None] = {}
     apart = knowledge.codec is not None
-    for part in _parts(knowledge, condition):
+    for part in _parts(knowledge, conditions):
         if isinstance(part, Expression):
             atoms.update((atom, None) for atom in part.atoms() if atom.name == name)
         else:
@@ -225,7 +232,7 @@ def _told_apart(knowledge: Knowledge, name: str, condition: Expression | Rule | 
     return list(atoms), apart
 
 
-def _parts(knowledge: Knowledge, condition: Expression | Rule | None) -> Iterable[Expression | Rule]:
-    for part in (*knowledge.rules, *([] if condition is None else [condition])):
+def _parts(knowledge: Knowledge, conditions: Conditions) -> Iterable[Expression | Rule]:
+    for part in (*knowledge.rules, *conditions):
         statement = part.at_least(1.0) if isinstance(part, Rule) and part.levels() == [1.0] else None
         yield part if statement is None else statement

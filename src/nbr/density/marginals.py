@@ -1,63 +1,60 @@
-"""How often every value of every variable is, all at once: one contraction, and its gradient."""
+"""How often every value of every variable is, all at once: one contraction and its gradient, or listed points."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+import torch
+from torch import Tensor
+
+from nbr import clock
 from nbr.density.contracted import network
+from nbr.density.probability import ORDERED
 from nbr.density.stacked import Density
-from nbr.errors import NbrError, install
-from nbr.factors import Unfit, Values
-from nbr.factors.order import SECONDS
-from nbr.language import Expression, stated
-from nbr.world import Real, Variable
+from nbr.density.weighted import listed
+from nbr.factors import Unfit
+from nbr.language import Expression
+from nbr.world import Real, World
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Given = str | Expression | None
-Conditions = Given | Sequence[Given]
+Stated = Mapping[str, Sequence[Expression]]  # of a variable, statements of which each point meets one
+Conditions = Sequence[Expression | None]
 
 
-def marginals(density: Density, given: Conditions = None, seconds: float = SECONDS) -> pd.DataFrame:
-    """A row for each value of each variable under each condition: given, variable, value, probability.
+def marginals(
+    density: Density, stated: Stated, conditions: Conditions, budget: float
+) -> tuple[dict[str, Tensor], str | None]:
+    """How likely each statement about one variable is under each condition, (conditions, statements); exactly.
 
-    Numbers come in the pieces that rules and conditions tell apart. The probability is empty where the condition has
-    none. `seconds` go at most into an order of summing, which is kept for the next time.
+    NaN where the condition has probability 0. Of a bit or a choice there is a statement for each value, in order.
+    Variables are left out that could not be weighed in `budget` seconds; then there is a reason beside the rest.
     """
+    start, world = clock.now(), density.world
+    numbers = [name for name in stated if isinstance(world.variables[name], Real)]
+    said = [each for each in conditions if each is not None]
     try:
-        import pandas as pd
-    except ModuleNotFoundError:
-        raise NbrError(f"a table of marginals needs pandas: {install('learn')}") from None
-    said = [given] if given is None or isinstance(given, str | Expression) else list(given)
-    conditions = [None if each is None else stated(each, density.world, "condition") for each in said]
-    try:
-        tables = network(density, [each for each in conditions if each is not None], seconds)
+        tables = network(density, [*said, *(each for name in numbers for each in stated[name])], ORDERED * budget)
     except Unfit as error:
-        raise NbrError(f"not all values can be weighed at once: {error}; ask for one with probability") from None
+        found = _by_listing(density, stated, conditions, start + budget)
+        return found, str(error) if len(found) < len(stated) else None
     found = tables.marginals(conditions)
-    words = {name: shown(density.world.variables[name], each) for name, each in tables.values.items()}
-    rows = [
-        (None if each is None else str(each), name, value, share)
-        for place, each in enumerate(said)
-        for name, shares in found.items()
-        for value, share in zip(words[name], shares[place].tolist(), strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["given", "variable", "value", "probability"])
+    for name in numbers:
+        small, codes = World({name: world.variables[name]}), tables.values[name].codes[:, None]
+        found[name] = found[name] @ torch.stack([each.holds(small, codes) for each in stated[name]], dim=1).double()
+    return {name: found[name] for name in stated}, None
 
 
-def shown(variable: Variable, values: Values) -> list[str]:
-    """Each value in words: a label, a number, or a piece of a number as a comparison."""
-    if not isinstance(variable, Real):
-        return [variable.show(code) for code in values.codes.tolist()]
-    found = []
-    for (piece,) in values.allowed:
-        low, high = float(piece[0]), float(piece[1])
-        if low == high:
-            found.append(variable.show(low))
-        else:
-            ends = [sign + variable.show(end) for sign, end in ((">", low), ("<", high)) if math.isfinite(end)]
-            found.append(", ".join(ends) or "any")
+def _by_listing(density: Density, stated: Stated, conditions: Conditions, deadline: float) -> dict[str, Tensor]:
+    """All points weighed, or for each variable all combinations of what it, the rules and the conditions read."""
+    world, found = density.world, {}
+    names = frozenset[str]().union(*(each.names() for each in conditions if each is not None))
+    whole = listed(density, world.names)
+    for name, statements in stated.items():
+        known = whole or (listed(density, {name, *names}) if clock.now() < deadline else None)
+        if known is None:
+            continue
+        points, logs = known
+        weights = (logs - logs.max()).exp() if bool((logs > -torch.inf).any()) else torch.zeros_like(logs)
+        inside = torch.stack([weights if each is None else weights * each.holds(world, points) for each in conditions])
+        held = torch.stack([each.holds(world, points) for each in statements], dim=1).to(inside.dtype)
+        found[name] = inside @ held / inside.sum(dim=1, keepdim=True)  # 0 / 0 where the condition has none
     return found

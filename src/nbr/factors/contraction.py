@@ -174,6 +174,11 @@ def aligned(table: Tensor, scope: Sequence[Hashable], wanted: Sequence[Hashable]
 def best(order: Order, logs: Sequence[Tensor]) -> tuple[float, dict[int, int]]:
     """The log of the largest product, and the value of each variable there."""
     values = log_values(order, logs, torch.amax)
+    return float(values[-1]), decoded(order, values)
+
+
+def decoded(order: Order, values: Sequence[Tensor]) -> dict[int, int]:
+    """The point of the largest product, from logs of all tables with the largest entries kept."""
     point: dict[int, int] = {}
     for step in reversed(order.steps):
         if not step.summed:
@@ -182,7 +187,7 @@ def best(order: Order, logs: Sequence[Tensor]) -> tuple[float, dict[int, int]]:
         place = int(row.flatten().argmax())
         for variable, size in reversed([(variable, order.sizes[variable]) for variable in step.summed]):
             place, point[variable] = divmod(place, size)
-    return float(values[-1]), point
+    return point
 
 
 def draw(order: Order, logs: Sequence[Tensor], count: int, generator: torch.Generator) -> dict[int, Tensor]:

@@ -14,6 +14,7 @@ from nbr.factors import contraction
 from nbr.factors.comparisons import shares
 from nbr.factors.contraction import aligned
 from nbr.factors.order import SECONDS
+from nbr.factors.several import several
 from nbr.factors.structure import Compiled, Structure, compiled, structure, too_wide
 from nbr.factors.values import Unfit, Values
 from nbr.language import Expression
@@ -56,7 +57,7 @@ class Network:
     def of(
         cls,
         world: World,
-        prior: Prior,
+        prior: Prior | None,
         bodies: Sequence[Sequence[Rule]],
         said: Sequence[Expression],
         *,
@@ -65,6 +66,7 @@ class Network:
     ) -> Network:
         """`bodies` are rules whose P_keep multiply, `said` all that conditions and questions will say.
 
+        Without a prior every value counts 1, and a number has no more than pieces.
         Raises `Unfit` where this is no product of small tables, or one that is too wide to be summed.
         """
         rules = [[rule for rule in body if rule.levels() == [1.0] or float(rule.likeliest) > 0] for body in bodies]
@@ -79,7 +81,9 @@ class Network:
         tables = [each for each in grades if isinstance(each, Tensor)]
         if len(tables) < len(grades):
             raise Unfit("a fuzzy rule reads too many combinations of values, or numbers")
-        masses = _known(prior, made)
+        if prior is None and made.compared:
+            raise Unfit("numbers are compared with each other, and only a prior knows how often that holds")
+        masses = [] if prior is None else _known(prior, made)
         scopes = [*(rule.inputs for rule in fuzzy), *(names for names, _ in masses)]
         sizes = {name: size for names, table in masses for name, size in zip(names, table.shape, strict=True)}
         plan = compiled(made, scopes, sizes, seconds)
@@ -123,11 +127,25 @@ class Network:
 
         Sums over what is hidden, such as the trees of a mixture, are no part of a largest product: then it is refused.
         """
-        if any(name not in self.structure.sizes for names, _ in self.masses for name in names):
-            raise Unfit("the prior sums over something hidden, so that its best point is no largest product")
+        self._has_points()
         with torch.no_grad():
             value, found = contraction.best(self.compiled.order, self._logs(condition))
         return value, self._named(found)
+
+    def several(self, count: int, condition: Expression | None = None) -> list[tuple[float, dict[str, int]]]:
+        """The same for the `count` largest products, the largest first; fewer where no others are above 0."""
+        self._has_points()
+        if self.structure.compared:
+            raise Unfit("numbers are compared with each other, which cuts their pieces in two")
+        first = len(self.compiled.groups)
+        places = [first + place for place, name in enumerate(self.compiled.open) if name in self.values]
+        with torch.no_grad():
+            found = several(self.compiled.order, self._logs(condition), places, count)
+        return [(value, self._named(point)) for value, point in found]
+
+    def _has_points(self) -> None:
+        if any(name not in self.structure.sizes for names, _ in self.masses for name in names):
+            raise Unfit("the prior sums over something hidden, so that its best point is no largest product")
 
     def draw(self, count: int, condition: Expression | None, generator: torch.Generator) -> dict[str, Tensor]:
         """The numbers of values, as likely as they are under the condition: (count,) for each variable."""

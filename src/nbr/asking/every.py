@@ -1,0 +1,176 @@
+"""Every value of every variable at once: how likely it is, and where asked for belief and plausibility.
+
+A number has a value for each piece between the numbers that rules and conditions name, as in a ranking.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import torch
+
+from nbr import clock
+from nbr.asking import question as asking
+from nbr.asking.answer import Answer
+from nbr.asking.question import Settings
+from nbr.asking.ranking import LEAST, Class, classes
+from nbr.asking.ways import Memo
+from nbr.density.marginals import marginals
+from nbr.density.stacked import Density
+from nbr.errors import NbrError, install
+from nbr.inference.problem import Interval
+from nbr.language import Expression, stated
+from nbr.language.expressions import Atom
+from nbr.rules.knowledge import Knowledge
+from nbr.world import Real
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WEIGHED = 0.5  # of the time, for probabilities, if beliefs are to follow
+FIRST = 0.1  # of the time left, that a value may always take: the first ones find out what all others use
+ANYTHING = (0.0, 1.0)
+
+Given = str | Expression | None
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """One value of a variable; None where a number was not asked for or not computed."""
+
+    value: str
+    probability: float | None
+    answer: Answer | None
+
+    @property
+    def belief(self) -> float | None:
+        return None if self.answer is None else _computed(self.answer.bounds.belief, self.answer.belief)
+
+    @property
+    def plausibility(self) -> float | None:
+        return None if self.answer is None else _computed(self.answer.bounds.plausibility, self.answer.plausibility)
+
+    def as_json(self) -> dict[str, object]:
+        told: dict[str, object] = {
+            "value": self.value,
+            "belief": self.belief,
+            "plausibility": self.plausibility,
+            "probability": self.probability,
+        }
+        return told if self.answer is None or self.answer.exact else {**told, "bounds": self.answer.bounds.as_json()}
+
+
+@dataclass(frozen=True)
+class Everything:
+    """The values of all variables under one condition, and why some numbers are missing."""
+
+    given: str | None
+    variables: Mapping[str, tuple[Weighed, ...]]
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        told = {name: [each.as_json() for each in values] for name, values in self.variables.items()}
+        return {"given": self.given, "variables": told, "notes": list(self.notes)}
+
+
+def every(
+    knowledge: Knowledge, density: Density, given: Sequence[Given], belief: bool, settings: Settings
+) -> list[Everything]:
+    """All values under each condition. Probabilities of all conditions come first; beliefs have the rest of the time.
+
+    What that leaves too little time for has no number.
+    """
+    deadline, world = clock.now() + settings.budget, knowledge.world
+    conditions = [None if each is None else stated(each, world, "condition") for each in given]
+    said = [each for each in conditions if each is not None]
+    told_apart = {name: classes(knowledge, name, said) for name in world.names}
+    values = {name: _values(knowledge, name, each) for name, each in told_apart.items()}
+    statements = {name: [statement for _, statement in each] for name, each in values.items()}
+    with torch.no_grad():
+        shares, why = marginals(density, statements, conditions, settings.budget * (WEIGHED if belief else 1.0))
+    if why and not shares and not belief:
+        raise NbrError(f"not all values can be weighed at once: {why}; ask for one alone")
+    found = []
+    for place, (each, condition) in enumerate(zip(given, conditions, strict=True)):
+        left = (deadline - clock.now()) / (len(given) - place)
+        answers = (
+            _answers(knowledge, told_apart, condition, replace(settings, budget=max(LEAST, left))) if belief else {}
+        )
+        rows = {name: shares[name][place].tolist() if name in shares else [None] * len(values[name]) for name in values}
+        variables = {
+            name: tuple(
+                Weighed(value, None if share is None or math.isnan(share) else share, answers.get((name, value)))
+                for (value, _), share in zip(values[name], rows[name], strict=True)
+            )
+            for name in values
+        }
+        unlikely = any(share is not None and math.isnan(share) for row in rows.values() for share in row)
+        notes = [f"not all values can be weighed at once: {why}"] if why else []
+        notes += ["the condition has probability 0"] if unlikely else []
+        found.append(Everything(None if each is None else str(each), variables, tuple(notes)))
+    return found
+
+
+def table(
+    knowledge: Knowledge, density: Density, given: Given | Sequence[Given], belief: bool, settings: Settings
+) -> pd.DataFrame:
+    """A row for each value of each variable under each condition; empty cells where there is no number."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise NbrError(f"a table of marginals needs pandas: {install('learn')}") from None
+    conditions = [given] if given is None or isinstance(given, str | Expression) else list(given)
+    columns = ("probability", *(("belief", "plausibility") if belief else ()))
+    rows = [
+        (each.given, name, value.value, *(_number(getattr(value, column)) for column in columns))
+        for each in every(knowledge, density, conditions, belief, settings)
+        for name, values in each.variables.items()
+        for value in values
+    ]
+    return pd.DataFrame(rows, columns=["given", "variable", "value", *columns])
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _computed(bounds: Interval, end: float) -> float | None:
+    return None if bounds == ANYTHING else end
+
+
+def _values(knowledge: Knowledge, name: str, told_apart: Sequence[Class]) -> list[tuple[str, Expression]]:
+    """Each value in words and as a statement, in order."""
+    variable = knowledge.world.variables[name]
+    if isinstance(variable, Real):
+        return [(words, statement) for statement, (words,) in told_apart]
+    assert variable.size is not None
+    labels = [variable.show(code) for code in range(variable.size)]
+    return [(label, Atom(name, "=", (label,))) for label in labels]
+
+
+def _answers(
+    knowledge: Knowledge, told_apart: Mapping[str, Sequence[Class]], condition: Expression | None, settings: Settings
+) -> dict[tuple[str, str], Answer]:
+    """Belief and plausibility of all values; what they share is found out once."""
+    deadline = clock.now() + settings.budget
+    asked = [(name, statement, values) for name, each in told_apart.items() for statement, values in each]
+    memo: Memo = {}
+    found: dict[tuple[str, str], Answer] = {}
+    for share in (FIRST, 1.0):  # what was not done in a share of the time is tried again with all that is left
+        again = []
+        for number, (name, statement, values) in enumerate(asked):
+            if share == 1.0 and clock.now() > deadline:
+                break
+            left = max(LEAST, (deadline - clock.now()) * max(share, 1 / (len(asked) - number)))
+            with clock.until(deadline + asking.GRACE):
+                answer = asking.ask(knowledge, statement, condition, replace(settings, budget=left), memo)
+            known = found.get((name, values[0]))
+            if known is None or answer.uncomputed < known.uncomputed:
+                found |= {(name, value): answer for value in values}
+            if not answer.exact:
+                again.append((name, statement, values))
+        asked = again
+    return found
