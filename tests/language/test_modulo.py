@@ -53,7 +53,7 @@ def test_what_it_says(text: str, holds: object) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("(d1 + d2) mod 0 = 0", "whole number from 2"),
+        ("(d1 + d2) mod 0 = 0", "whole number from 2 to 1000, at character 2"),
         ("(d1 + d2) mod 2.5 = 0", "whole number from 2"),
         ("(0.5*d1 + d2) mod 3 = 0", "only whole numbers multiply"),
         ("(d1 + d2) mod 3", "a comparison is missing"),
@@ -67,6 +67,10 @@ def test_errors_are_one_line(text: str, why: str) -> None:
     world = nbr.World({**DIGITS.variables, "c": nbr.Choice("p", "q"), "t": nbr.Real(0, 1)})
     with pytest.raises(nbr.NbrError, match=why):
         nbr.Reasoner(world).ask(text)
+    if "at character 2" in why:
+        with pytest.raises(nbr.NbrError) as error:
+            parse(text)
+        assert error.value.at == 2
 
 
 @pytest.mark.parametrize("engine", ["auto", "counting", "lattice", "frontier", "drawn"])
