@@ -65,7 +65,7 @@ def one(kind: str, seed: int, number: int, folder: str) -> dict[str, Any]:
     before, start = _memory(), time.perf_counter()
     signal.alarm(LIMIT)
     try:
-        said, why = hostile_verdicts.judged(path, number, budget=0.1), ""
+        said, why = hostile_verdicts.judged(path, number, budget=0.1, attack=untimed), ""
     except (Exception, TooLong) as error:
         where = [step for step in traceback.extract_tb(error.__traceback__) if "nbr" in step.filename][-1:]
         said, why = "broken", f"{type(error).__name__}: {error} ({[f'{s.name}:{s.lineno}' for s in where]})"
@@ -76,6 +76,12 @@ def one(kind: str, seed: int, number: int, folder: str) -> dict[str, Any]:
     if grown > GROWN:
         said, why = "broken", f"{why} took {grown:.0f} MB more"
     return {"of": name, "changes": changes, "said": said, "why": why, "seconds": time.perf_counter() - start}
+
+
+def untimed(*asked: Any) -> int:
+    """An attack, whose own time is not the library's: denormal numbers make gradients slow."""
+    signal.alarm(0)
+    return hostile_verdicts.attacked(*asked)
 
 
 def some(kind: str, seed: int, numbers: range) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,24 @@ ROUNDING = 1e-9
 TEXTS = ("x0", "a", "x1 | x2", "b=u", "c>=5 & d", "a -> ~d")
 
 
+Attack = Callable[[Any, np.ndarray, np.ndarray, int], int]
+
+
 class Broken(AssertionError):
     """A promise that a file made the library break."""
 
 
-def judged(path: Path, seed: int = 0, *, steps: int = STEPS, budget: float = 0.3) -> str:
+def judged(path: Path, seed: int = 0, *, steps: int = STEPS, budget: float = 0.3, attack: Attack | None = None) -> str:
     """ "refused", or what was kept; a broken promise is an error."""
     try:
         model = nbr.load(path)
     except nbr.NbrError as error:
         return _one_line(error)
-    return reasoner(model, budget) if isinstance(model, nbr.Reasoner) else classifier(model, seed, steps)
+    return (
+        reasoner(model, budget)
+        if isinstance(model, nbr.Reasoner)
+        else classifier(model, seed, steps, attack or attacked)
+    )
 
 
 def _one_line(error: nbr.NbrError) -> str:
@@ -59,7 +67,7 @@ def _within(values: Any, what: str, low: float = 0.0, high: float = 1.0) -> None
 # Classifiers
 
 
-def classifier(model: Any, seed: int = 0, steps: int = STEPS) -> str:
+def classifier(model: Any, seed: int, steps: int, attack: Attack) -> str:
     """Asked about some inputs, and attacked within what it proves."""
     X = inputs(model, seed)
     if X is None:
@@ -83,10 +91,11 @@ def classifier(model: Any, seed: int = 0, steps: int = STEPS) -> str:
     if radius is None:
         return "no proof"
     _within(radius, "a radius", 0, math.inf)
-    lost = attacked(model, X, radius, steps)
+    some = radius > 0
+    lost = attack(model, X[some], radius[some], steps) if bool(some.any()) else 0
     if lost:
         raise Broken(f"the label of {lost} of {len(X)} inputs changes within its proved radius")
-    return "kept, something proved" if bool((radius > 0).any()) else "kept, nothing proved"
+    return "kept, something proved" if bool(some.any()) else "kept, nothing proved"
 
 
 def inputs(model: Any, seed: int) -> np.ndarray | None:
