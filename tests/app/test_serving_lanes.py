@@ -6,8 +6,10 @@ import asyncio
 import itertools
 import json
 import time
+from collections.abc import Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 from unittest import mock
 
 import httpx
@@ -19,13 +21,20 @@ from nbr.app.serving.reasoning import Asked
 from served import served
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+T = TypeVar("T")
 ALLOWED = Allowed(seconds=8.0, quick=0.25)
+
+
+def awaited(work: Coroutine[object, object, T]) -> T:
+    """In a thread of its own: a browser that other tests have left open keeps an event loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 def run(work, budget: float | None = None) -> object:
     lanes = Lanes("model", Threads("model", 1), ALLOWED)
     try:
-        return asyncio.run(lanes.either(work, lambda found: found == "exact", budget))
+        return awaited(lanes.either(work, lambda found: found == "exact", budget))
     finally:
         lanes.close()
 
@@ -160,7 +169,7 @@ def test_nobody_waits_while_slow_workers_begin() -> None:
         lane.close()
         return found, lane.inside == 0
 
-    assert asyncio.run(both()) == (("model", 1.0), True)
+    assert awaited(both()) == (("model", 1.0), True)
     assert max(after - before for before, after in itertools.pairwise(ticks)) < 0.4
 
 
@@ -171,7 +180,7 @@ def test_a_question_that_takes_too_long_is_told() -> None:
         with pytest.raises(Busy, match="longer than a request may"):
             await lane.run(lambda model, seconds: None, 1.0, 0.05)
 
-    asyncio.run(late())
+    awaited(late())
     lane.close()
 
 

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
@@ -72,6 +73,15 @@ def test_json_and_files_stay_what_they_are(model: Path) -> None:
     assert run("sample", model, "-n", 1).stdout.startswith(f"{EVIL},x")
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C as a fresh process takes it: a browser that other tests have left open takes it for itself."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("command", ["check", "explain", "best"])
 def test_ctrl_c_inside_a_solver_is_one_line(command: str, tmp_path: Path) -> None:
     """Eleven holes for twelve pigeons keep any solver busy for minutes."""
