@@ -39,7 +39,7 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
-class Cut:
+class RuleStep:
     """A rule: points that it allows, of the words given, and its belief."""
 
     mask: NDArray[np.uint64]
@@ -64,7 +64,7 @@ class Drop:
     size: int
 
 
-Step = Cut | Split | Drop
+Step = RuleStep | Split | Drop
 
 
 class TooManyStates(Exception):
@@ -198,7 +198,7 @@ def _walked(
     return weights @ np.concatenate([left, left.max(axis=1, keepdims=True)], axis=1), log
 
 
-def _cut(states: Words, weights: Weights, step: Cut) -> tuple[Words, Weights]:
+def _cut(states: Words, weights: Weights, step: RuleStep) -> tuple[Words, Weights]:
     cut = states & step.mask
     if step.belief == 1:
         return cut, weights

@@ -159,7 +159,7 @@ def _steps(
     for number, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
         mask = places.mask(scope, table)
         at = max((place[name] for name in scope), default=0)
-        found[at].append(frontier.Cut(mask, beliefs[number - 1]) if number else frontier.Split(mask))
+        found[at].append(frontier.RuleStep(mask, beliefs[number - 1]) if number else frontier.Split(mask))
     for name, (_, end) in places.spans.items():
         found[end].append(frontier.Drop(places.stride[name], places.size[name]))
     return [step for steps in found for step in steps]
