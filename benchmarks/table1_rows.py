@@ -17,15 +17,15 @@ from pathlib import Path
 import pandas as pd
 
 import nbr
-from nbr.paper.table1 import QUESTIONS, WORLD, observations
+from nbr.paper.table1 import TABLE_1
 
 ALLOWED = {0.95: 0.04, None: 0.02}  # by confidence
 
 
 def error(model: nbr.Reasoner) -> float:
     """The largest difference to the exact answers."""
-    found = [model.ask(question.asked, question.given) for question in QUESTIONS]
-    pairs = [(a.belief, a.plausibility, *question.exact) for a, question in zip(found, QUESTIONS, strict=True)]
+    found = [model.ask(question.asked, question.given) for question in TABLE_1.questions]
+    pairs = [(a.belief, a.plausibility, *question.exact) for a, question in zip(found, TABLE_1.questions, strict=True)]
     return max(max(abs(low - least), abs(high - most)) for low, high, least, most in pairs)
 
 
@@ -33,7 +33,9 @@ def main(seeds: list[int]) -> int:
     errors: dict[float | None, list[float]] = {level: [] for level in ALLOWED}
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "rows.csv"
-        pd.DataFrame(observations().codes.numpy(), columns=WORLD.names).astype("Int64").to_csv(table, index=False)
+        pd.DataFrame(TABLE_1.observations().codes.numpy(), columns=TABLE_1.world.names).astype("Int64").to_csv(
+            table, index=False
+        )
         for seed in seeds:
             start = time.perf_counter()
             model = nbr.fit(table, seed=seed)

@@ -225,7 +225,7 @@ def reproduce(
         raise NbrError(f"unknown table {table!r}; there are table1, table2 and table3")
     report = output or Path(f"{table}.html")
     if table == "table1":
-        typer.echo(tables.table1(seeds, report, as_json, jobs))
+        tables.table1(seeds, report, as_json, jobs)
     else:
         typer.echo(tables.attacked(table, budget, images, only or [], folder, report, as_json, jobs))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nbr import plots
 from nbr.paper import pages
-from nbr.paper.table1 import QUESTIONS, Trained
+from nbr.paper.table1 import TABLE_1, Trained
 
 HATCHES = ["", "////", "xxxx"]
 THINNEST = 0.002  # of a bar, so that an interval without a gap is seen
@@ -18,7 +18,7 @@ def page(runs: Sequence[Trained]) -> str:
     models = list(dict.fromkeys(run.model for run in runs))
     head = "".join(f"<th>{model}, seed {_seeds(runs, model)[0].seed}</th>" for model in models)
     rows = []
-    for number, question in enumerate(QUESTIONS):
+    for number, question in enumerate(TABLE_1.questions):
         ours = "".join(f"<td>{_interval(_seeds(runs, model)[0].answers[number])}</td>" for model in models)
         paper = f"[{question.paper[0]}, {question.paper[1]}]"
         cells = f"<td><code>{html.escape(question.given)}</code></td><td><code>{question.asked}</code></td>"
@@ -48,9 +48,9 @@ def picture(runs: Sequence[Trained]) -> str:
     """The intervals of every run, in the exact optimum as a frame, as an SVG."""
     models = list(dict.fromkeys(run.model for run in runs))
     high = 0.8 / len(runs)  # of a bar
-    with plots.drawing(9, 0.8 + len(QUESTIONS) * (0.2 + 0.1 * len(runs))) as figure:
+    with plots.drawing(9, 0.8 + len(TABLE_1.questions) * (0.2 + 0.1 * len(runs))) as figure:
         axes = figure.subplots()
-        for number, question in enumerate(QUESTIONS):
+        for number, question in enumerate(TABLE_1.questions):
             low, top = question.exact
             for line, run in enumerate(runs):
                 belief, plausibility = run.answers[number]
@@ -67,7 +67,7 @@ def picture(runs: Sequence[Trained]) -> str:
                     label=None if number or run.model in [each.model for each in runs[:line]] else run.model,
                 )
             axes.barh(number, max(top - low, THINNEST), 0.92, left=low, fill=False, edgecolor="black", linewidth=1.2)
-        axes.set_yticks(range(len(QUESTIONS)), [f"{q.asked}  given  {q.given}" for q in QUESTIONS])
+        axes.set_yticks(range(len(TABLE_1.questions)), [f"{q.asked}  given  {q.given}" for q in TABLE_1.questions])
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
         axes.set(xlim=(-0.01, 1.01), xlabel="from belief to plausibility")
