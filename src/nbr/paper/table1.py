@@ -102,8 +102,8 @@ class Experiment:
             excess = self.best_likelihood - self._learn(bank, model, watch)
             if excess < CONVERGED:
                 break
-        parts = {} if codec is None else {"latent": codec.latent, "decoder": codec.decoder, "encoder": codec.encoder}
-        reasoner = Reasoner(self.world, bank.export(), **parts)
+        latent, decoder, encoder = (None,) * 3 if codec is None else (codec.latent, codec.decoder, codec.encoder)
+        reasoner = Reasoner(self.world, bank.export(), latent=latent, decoder=decoder, encoder=encoder)
         seconds = time.monotonic() - began
         found = [reasoner.ask(question.asked, question.given) for question in self.questions]
         answers = [(answer.belief, answer.plausibility) for answer in found]
