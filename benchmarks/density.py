@@ -43,7 +43,7 @@ def run(data: Path, seeds: int = 1, erased: float = 0.0, models: Path | None = N
         fitted = fit_report(parts["train"], prior=prior, valid=parts["valid"], seed=seed)
         model = fitted.reasoner
         test = tables.read(parts["test"], model.world)
-        scored = score(model.knowledge, model.prior, test)
+        scored = score(model.model, test)
         seconds = time.perf_counter() - start
         assert fitted.held_out is not None
         note = f"{_said(scored)}, {len(model.rules)} rules, {fitted.prior}; valid {fitted.held_out.log_likelihood:.4f}"

@@ -44,7 +44,7 @@ def chances(path: Path) -> torch.Tensor:
     model = nbr.load(path)
     listed = listing(model.world)
     assert listed is not None
-    weights = log_weights(model.knowledge, model.prior, listed)
+    weights = log_weights(model.model, listed)
     assert weights is not None
     return torch.log_softmax(weights, 0)
 

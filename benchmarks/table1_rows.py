@@ -39,7 +39,7 @@ def main(seeds: list[int]) -> int:
         for seed in seeds:
             start = time.perf_counter()
             model = nbr.fit(table, seed=seed)
-            likeliest = nbr.Reasoner(model.world, [rule.believed(float(rule.likeliest)) for rule in model.rules])
+            likeliest = nbr.Reasoner(model.world, [rule.with_belief(float(rule.likeliest)) for rule in model.rules])
             for level, each in ((0.95, model), (None, likeliest)):
                 errors[level].append(error(each))
             off = ", ".join(f"{found[-1]:.4f} at {level}" for level, found in errors.items())

@@ -26,7 +26,7 @@ def oracle(reasoner: nbr.Reasoner, question: str, given: str | None) -> float | 
     """The share of P_0 P_keep, point by point."""
     listed = listing(reasoner.world)
     assert listed is not None
-    weights = log_weights(reasoner.knowledge, reasoner.prior, listed)
+    weights = log_weights(reasoner.model, listed)
     assert weights is not None
     mass = weights.exp()
     if given is not None:

@@ -153,7 +153,7 @@ def reasoners() -> dict[str, Model]:
         "average of trees": nbr.Reasoner(
             world, (), prior=priors.Trees.average([trees, priors.trees(table, 2, states=6, seed=1)])
         ),
-        "learned": nbr.Reasoner(bits, networks, prior=Learned(inner.knowledge, inner.known_prior)),
+        "learned": nbr.Reasoner(bits, networks, prior=Learned(inner.model)),
     }
     return {name: model.spec() for name, model in made.items()}
 

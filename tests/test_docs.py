@@ -67,7 +67,7 @@ def test_what_the_page_of_the_car_says_of_its_rules() -> None:
     """Its explanation takes a minute, most of it for what to observe next: here is what the page tells of it."""
     car, given = nbr.load(ROOT / "examples" / "car.toml"), "~starts, lights=bright, jump_helps"
     assert isinstance(car, nbr.Reasoner)
-    found = explaining.minimal_sets(car.knowledge, nbr.parse("bad[battery]"), nbr.parse(given), Limits.within(60.0))
+    found = explaining.minimal_sets(car.model, nbr.parse("bad[battery]"), nbr.parse(given), Limits.within(60.0))
     assert found.conflicts == [{15, 18, 22}]
     assert found.mattering == {15, 18, 22}
     for number, (belief, plausibility) in {16: (0.51, 1.0), 19: (0.0, 0.15), 23: (0.0, 0.15)}.items():

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import torch
 from torch import Tensor
 
-from nbr import priors, registry, tables
+from nbr import registry, tables
 from nbr.asking import best, checking, distilling, every, explaining, many, masses, ranking
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
@@ -19,28 +19,26 @@ from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
-from nbr.density import filling, joint, likelihood, sampling, saved, seen_together
+from nbr.density import filling, joint, likelihood, sampling, saved
+from nbr.density.learned import Learned, standing_on
 from nbr.density.many import probabilities
 from nbr.density.probability import Probability, probability
-from nbr.density.seen_together import Counts, Together, Views
-from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.inference import Limits
 from nbr.inference.point import keep
 from nbr.language import Expression, stated
+from nbr.model import Model
 from nbr.plots import html
 from nbr.priors import Prior
 from nbr.restating.restated import Restated
 from nbr.rules import Rule
 from nbr.rules.codec import Codec, Map
-from nbr.rules.knowledge import Knowledge, check_entries
 from nbr.storage import container
+from nbr.tables.seen_together import Counts, Together, Views
 from nbr.world import World
 
 if TYPE_CHECKING:
     import pandas as pd
-
-IN_TOML = ("things", "variables", "rules", "expect", "prior", "views", "view_rows")
 
 
 @registry.kind("model", "reasoner")
@@ -77,47 +75,53 @@ class Reasoner:
         if (latent is None) != (decoder is None):
             raise NbrError("a decoder needs the latent world it reads from: give latent= and decoder= together")
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
-        self.knowledge = Knowledge(world, rules, codec)
-        self.known_prior = saved.fitting(prior, world)
-        self.together = Together.of(world, views, view_rows)
+        seen = Together.of(world, views, view_rows)
+        self.model = Model(world, rules, codec, standing_on(prior), seen)  # type: ignore[arg-type]
+
+    @classmethod
+    def of(cls, model: Model) -> Self:
+        """The verbs of a model."""
+        found = cls.__new__(cls)
+        found.model = model
+        return found
 
     @property
     def world(self) -> World:
-        return self.knowledge.world
+        return self.model.world
 
     @property
     def views(self) -> Views | None:
-        return None if self.together is None else self.together.views
+        return None if self.model.seen is None else self.model.seen.views
 
     @property
     def view_rows(self) -> Counts | None:
-        return None if self.together is None else self.together.rows
+        return None if self.model.seen is None else self.model.seen.rows
 
     @property
     def latent(self) -> World:
         """The world that the rules speak of."""
-        return self.knowledge.latent
+        return self.model.latent
 
     @property
     def codec(self) -> Codec | None:
-        return self.knowledge.codec
+        return self.model.codec
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        return self.knowledge.rules
+        return self.model.rules
 
     @property
     def beliefs(self) -> Tensor:
         """The belief of each rule, shape (rules,)."""
-        return self.knowledge.beliefs
+        return self.model.beliefs
 
     def grades(self, points: Tensor) -> Tensor:
         """R(z): the grade of each point in each rule, shape (points, rules)."""
-        return self.knowledge.grades(points)
+        return self.model.grades(points)
 
     def observe(self, points: Tensor) -> Tensor:
         """F(z): what is observed at points of the latent world."""
-        return self.knowledge.observe(points)
+        return self.model.observe(points)
 
     def ask(
         self,
@@ -137,7 +141,7 @@ class Reasoner:
         the answer has bounds, as narrow as `tolerance` if the time allows. Along reals that networks or functions
         read, a grid is laid: of `grid` pieces, or ever finer until the bounds are narrow.
         """
-        return asking.ask(self.knowledge, question, given, asking.Settings(engine, budget, tolerance, grid, seed))
+        return asking.ask(self.model, question, given, asking.Settings(engine, budget, tolerance, grid, seed))
 
     def ask_many(self, questions: Iterable[tuple[str, str | None] | str], **settings: Any) -> pd.DataFrame:
         """Many questions, each alone or with a condition; those with the same condition share the work.
@@ -146,13 +150,13 @@ class Reasoner:
         how often, without what stays open.
         """
         pairs, each = many.pairs(questions), asking.Settings(**settings)
-        found = many.ask_many(self.knowledge, pairs, each)  # it says what is wrong with a question
-        known = None if self.known_prior is None else probabilities(self.density, pairs, each.budget, each.seed)
+        found = many.ask_many(self.model, pairs, each)  # it says what is wrong with a question
+        known = None if self.model.prior is None else probabilities(self.model, pairs, each.budget, each.seed)
         return answer_table(found, known)
 
     def given(self, observation: str | Expression) -> Session:
         """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""
-        return Session(self.knowledge).given(observation)
+        return Session(self.model).given(observation)
 
     def explain(
         self,
@@ -168,30 +172,28 @@ class Reasoner:
         Of a model with a prior also how often, which the rules and the prior decide together.
         """
         settings = asking.Settings(budget=budget, tolerance=tolerance, seed=seed)
-        density = None if self.known_prior is None else self.density
-        return explaining.explained(self.knowledge, density, self.together, question, given, settings)
+        return explaining.explained(self.model, question, given, settings)
 
     def rank(self, variable: str, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> Ranking:
         """Belief and plausibility of every value of a variable, the most plausible first; pieces of a number."""
-        return ranking.rank(self.knowledge, variable, given, asking.Settings(budget=budget, seed=seed))
+        return ranking.rank(self.model, variable, given, asking.Settings(budget=budget, seed=seed))
 
     def best(
         self, given: Proposition | None = None, count: int = 1, *, budget: float = 10.0, seed: int = 0
     ) -> best.Best:
         """The point at which E[mu_Y(z)], equation (10), is largest, times the prior if there is one; or the k best."""
-        density = None if self.known_prior is None else self.density
-        return best.best(self.knowledge, density, given, count, asking.Settings(budget=budget, seed=seed))
+        return best.best(self.model, given, count, asking.Settings(budget=budget, seed=seed))
 
     most_plausible = best
 
     def check(self, *, budget: float = 10.0) -> checking.Check:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
-        return checking.check(self.knowledge, Limits.within(asking.Settings(budget=budget).budget))
+        return checking.check(self.model, Limits.within(asking.Settings(budget=budget).budget))
 
     def restated(self, *, budget: float = 10.0, seed: int = 0) -> list[Restated | str]:
         """Each rule as short statements that agree with it, or why it is not restated: empty if it is a statement."""
         limits = Limits.within(asking.Settings(budget=budget).budget)
-        return list(distilling.restated(self.knowledge, self.prior, limits.deadline, seed))
+        return list(distilling.restated(self.model, self.prior, limits.deadline, seed))
 
     def distil(
         self, agreement: float = 0.99, *, keep: bool = True, budget: float = 10.0, seed: int = 0
@@ -201,9 +203,8 @@ class Reasoner:
         Other networks stay as they are, or are dropped if `keep` is False. `budget` seconds go into measuring what was
         lost: how far the answers of both models are apart.
         """
-        knowledge, fates, lost = distilling.distil(self.knowledge, self.prior, agreement, keep, budget, seed)
-        reasoner = Reasoner(knowledge.world, knowledge.rules, prior=self.known_prior, views=self.together)
-        return distilling.Distilled(reasoner, fates, lost)
+        model, fates, lost = distilling.distil(self.model, self.prior, agreement, keep, budget, seed)
+        return distilling.Distilled(Reasoner.of(model), fates, lost)
 
     def probability(
         self, question: str | Expression, given: str | Expression | None = None, *, budget: float = 10.0, seed: int = 0
@@ -212,86 +213,70 @@ class Reasoner:
 
         Exact where points can be listed, summed or counted; else drawn for `budget` seconds, with an error that holds.
         """
-        return probability(self.density, question, given, seen=self.together, budget=budget, seed=seed)
+        return probability(self.model, question, given, budget=budget, seed=seed)
 
     def marginals(
         self, given: every.Given | Sequence[every.Given] = None, *, belief: bool = False, budget: float = 10.0
     ) -> pd.DataFrame:
         """How often every value of every variable is, under a condition or each of a list; beliefs if asked for."""
-        return every.table(self.knowledge, self.density, given, belief, asking.Settings(budget=budget))
-
-    @property
-    def density(self) -> Density:
-        """The prior times P_keep of the rules: what frequencies are counted in."""
-        return Density.of(self.knowledge, self.prior)
+        return every.table(self.model, given, belief, asking.Settings(budget=budget))
 
     @property
     def prior(self) -> Prior:
         """The prior-knowledge distribution for samples and likelihoods; uniform unless given. Asking ignores it."""
-        return self.known_prior or priors.uniform(self.world)
+        return Learned(self.model.prior) if isinstance(self.model.prior, Model) else self.model.base
 
     def keep(self, points: Tensor) -> Tensor:
         """P_keep, equation (10): how plausible each observed point is, up to a common factor."""
-        return keep(self.knowledge.grades_of_observed(points), self.beliefs)
+        return keep(self.model.grades_of_observed(points), self.beliefs)
 
     def log_prob(self, table: tables.TableLike, seed: int = 0) -> Tensor:
         """The log-likelihood of each row of a table; empty cells are summed over."""
-        return likelihood.score(self.knowledge, self.prior, tables.read(table, self.world), seed).log_prob
+        return likelihood.score(self.model, tables.read(table, self.world), seed).log_prob
 
     def sample(self, count: int, given: str | Expression | None = None, *, seed: int = 0) -> pd.DataFrame:
         """Rows drawn from the model combined with its prior, as a DataFrame; `attrs` tells how they came about."""
         condition = None if given is None else stated(given, self.world, "condition")
-        drawn = sampling.draw(self.knowledge, self.prior, count, condition, torch.Generator().manual_seed(seed))
+        drawn = sampling.draw(self.model, count, condition, torch.Generator().manual_seed(seed))
         return tables.frame(self.world, drawn.points, method=drawn.method, acceptance=drawn.acceptance)
 
     def predict(self, table: tables.TableLike, column: str, *, seed: int = 0) -> pd.DataFrame:
         """A column of each row from the others: its value with a probability or a range; see `nbr.density.filling`."""
-        return filling.predict(self.density, self.together, tables.read(table, self.world), column, seed)
+        return filling.predict(self.model, tables.read(table, self.world), column, seed)
 
     def impute(self, table: tables.TableLike, *, seed: int = 0) -> pd.DataFrame:
         """The table with its holes filled and all else as it was; `attrs["cells"]` has a line for each filled cell."""
-        return filling.impute(self.density, self.together, table, seed).frame()
+        return filling.impute(self.model, table, seed).frame()
 
     def world_masses(self) -> Tensor:
         """The mass of each of the 2^K worlds, equation (5); bit i of the index tells whether rule i is present."""
-        return masses.of_worlds(self.knowledge)
+        return masses.of_worlds(self.model)
 
     def focal_sets(self) -> list[masses.FocalSet]:
         """The fuzzy sets with a mass, equations (1) and (4): worlds with the same intersection add up."""
-        return masses.of_sets(self.knowledge)
+        return masses.of_sets(self.model)
 
     def __and__(self, other: Reasoner) -> Reasoner:
         """Two independent bodies of knowledge as one, over the union of their worlds; their priors too."""
         if not isinstance(other, Reasoner):
             return NotImplemented
-        if self.codec is not None or other.codec is not None:
-            raise NbrError("models with a decoder cannot be combined: their latent worlds differ")
-        world = self.world | other.world
-        prior = joint.combined(world, *((each.knowledge, each.known_prior) for each in (self, other)))
-        views = seen_together.combined(self.together, other.together)
-        return Reasoner(world, (*self.rules, *other.rules), prior=prior, views=views)
+        return Reasoner.of(joint.combined(self.model, other.model))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a .nbr file, or a .toml, which has no networks; what cannot be saved is named by the error."""
         if Path(path).suffix.lower() == ".toml":
-            container.save_toml(saved.by_hand(self.knowledge, self.known_prior, self.together), path)
+            container.save_toml(saved.by_hand(self.model), path)
         else:
             container.save(self, path)
 
     def spec(self) -> tuple[registry.Spec, registry.Tensors]:
         """The model as plain data and tensors, for a file."""
-        model, tensors = saved.write(self.knowledge, self.known_prior)
-        return model | ({} if self.together is None else self.together.plain()), tensors
+        return saved.write(self.model)
 
     @classmethod
     def from_spec(cls, model: Mapping[str, Any], parts: registry.Parts) -> Reasoner:
         """The inverse of `spec`; the words of a .toml are the same."""
-        if not isinstance(model.get("variables"), list):  # written by hand
-            check_entries(model, IN_TOML)
-        knowledge, prior = saved.read(model, parts)
-        found = cls(knowledge.world, prior=prior, views=model.get("views"), view_rows=model.get("view_rows"))
-        found.knowledge = knowledge
-        return found
+        return cls.of(saved.read(model, parts))
 
     def __repr__(self) -> str:
         return f"Reasoner({len(self.world)} variables, {len(self.rules)} rules)"

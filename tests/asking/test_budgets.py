@@ -13,7 +13,7 @@ from nbr import clock
 from nbr.asking import by_points
 from nbr.inference import Limits, Problem, solve
 from nbr.inference.resolution import eliminated
-from nbr.rules.knowledge import Knowledge
+from nbr.model import Model
 from nbr.sources.listing import AFTER, Listing
 
 
@@ -86,8 +86,8 @@ def test_listing_leaves_time_for_engines(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(clock, "now", lambda: 1000.0)
     world = nbr.World({f"r{i}": nbr.Real(0, 1) for i in range(3)})
     rules = [nbr.Fuzzy(lambda points: points.mean(dim=1), 0.7), nbr.Fuzzy(lambda points: 1 - points[:, 0], 0.6)]
-    knowledge = Knowledge(world, [rule.bind(world) for rule in rules])
-    listing = Listing.of(knowledge, nbr.parse("r0 > 0.5"), None, grid=64)
+    model = Model(world, [rule.bind(world) for rule in rules])
+    listing = Listing.of(model, nbr.parse("r0 > 0.5"), None, grid=64)
     with torch.no_grad():
         rows = listing.rows(Limits(1000.0 + 0.1))
     held = rows.witnesses.numel() + rows.covers.numel()
@@ -124,16 +124,16 @@ def test_a_fuzzy_question_that_runs_out_of_time_for_pairs_still_bounds_the_truth
         draw = torch.Generator().manual_seed(seed)
         table, member = torch.rand(8, 3, generator=draw, dtype=torch.float64), torch.rand(8, generator=draw).double()
         rules = [nbr.Fuzzy(at(table[:, column]), 0.7) for column in range(3)]
-        knowledge = Knowledge(world, rules)
+        model = Model(world, rules)
         asked = nbr.Fuzzy(at(member)).bind(world)
-        rows = Listing.of(knowledge, asked, None).rows(Limits())
-        true = by_points.from_rows(rows, knowledge, asked, None, "lattice", Limits())
+        rows = Listing.of(model, asked, None).rows(Limits())
+        true = by_points.from_rows(rows, model, asked, None, "lattice", Limits())
         with monkeypatch.context() as patch:
             ticking = Ticking(1.0)
             patch.setattr(clock, "now", ticking)
             for left in (0.0, 4.0, 6.0, 8.0, 12.0):  # looks at the clock before time is up
                 late = Limits(ticking.seconds + left)
-                found = by_points.from_rows(rows, knowledge, asked, None, "lattice", late)
+                found = by_points.from_rows(rows, model, asked, None, "lattice", late)
                 for name in ("plausibility", "doubt", "whole"):
                     low, high = getattr(found, name)
                     assert low - 1e-12 <= getattr(true, name)[0] <= high + 1e-12, (seed, left, name)

@@ -176,7 +176,7 @@ best = "wet"
 def judged(model: str) -> list[expecting.Verdict]:
     data = tomllib.loads(model)
     base = nbr.Reasoner.from_spec(data, registry.Parts())
-    return list(expecting.judged(base.knowledge, expecting.read(data), Settings()))
+    return list(expecting.judged(base.model, expecting.read(data), Settings()))
 
 
 def command(tmp_path: Path, model: str, *words: str) -> subprocess.CompletedProcess[str]:

@@ -35,7 +35,7 @@ def test_all_values_are_those_asked_for_one_by_one(seed: int) -> None:
         with pytest.raises(nbr.NbrError):
             reasoner.marginals(given, belief=True)
         return
-    (found,) = every.every(reasoner.knowledge, reasoner.density, [given], True, Settings())
+    (found,) = every.every(reasoner.model, [given], True, Settings())
     for name, values in found.variables.items():
         known = {each.value: each.answer for each in ranked[name].values}
         assert {each.value for each in values} == set(known)
@@ -53,7 +53,7 @@ def test_without_time_there_is_no_number(monkeypatch: pytest.MonkeyPatch) -> Non
     now = clock.now()
     monkeypatch.setattr(clock, "now", lambda: (ticks.append(1), now + len(ticks))[1])
     ticks: list[int] = []
-    (found,) = every.every(reasoner.knowledge, reasoner.density, [None], True, Settings(budget=1e-6))
+    (found,) = every.every(reasoner.model, [None], True, Settings(budget=1e-6))
     told = found.as_json()["variables"]["x7"][1]
     assert told["belief"] is None
     assert told["plausibility"] is None

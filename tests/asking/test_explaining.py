@@ -91,9 +91,7 @@ def test_rules_in_no_minimal_set_are_known_to_change_nothing(monkeypatch: pytest
     model = nbr.Reasoner(world, [*chain, *others])
     asked = []
     true = explaining.ask
-    monkeypatch.setattr(
-        explaining, "ask", lambda knowledge, *rest: asked.append(len(knowledge.rules)) or true(knowledge, *rest)
-    )
+    monkeypatch.setattr(explaining, "ask", lambda model, *rest: asked.append(len(model.rules)) or true(model, *rest))
     found = model.explain("x3", "x0", budget=20.0)
     assert asked.count(39) == 3
     assert [effect.rule for effect in found.effects] == [1, 2, 3]

@@ -53,8 +53,8 @@ def test_answers_are_those_of_the_definitions() -> None:
         found = (answer.belief, answer.plausibility, answer.conflict)
         assert found == pytest.approx(truth(reasoner, question, given), abs=1e-9), seed
         condition = None if given is None else parse(given)
-        left, _, _ = without_private(reasoner.knowledge, parse(question), condition)
-        smaller += left is not reasoner.knowledge
+        left, _, _ = without_private(reasoner.model, parse(question), condition)
+        smaller += left is not reasoner.model
     assert smaller > 40
 
 

@@ -240,14 +240,12 @@ def test_witnesses_are_attained_and_covers_dominate() -> None:
 
     for seed in range(20):
         model, question, given = rule_bases.mixed(seed)
-        listing = Listing.of(
-            model.knowledge, as_set(question, model.world, "q"), as_set(given, model.world, "c"), grid=4
-        )
+        listing = Listing.of(model.model, as_set(question, model.world, "q"), as_set(given, model.world, "c"), grid=4)
         every = listing.rows(Limits.within(10))
         assert every.complete
         few = listing.rows(Limits.within(-1))  # only the first part
         for rows in (every, few):
-            grades = listing.knowledge.grades(rows.points)
+            grades = listing.model.grades(rows.points)
             assert torch.equal(grades, rows.witnesses)
             most = rows.most
             for row in every.witnesses:

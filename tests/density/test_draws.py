@@ -15,7 +15,7 @@ from nbr.density import estimate, many, weighted
 from nbr.density import probability as often
 from nbr.density.draws import Draws
 from nbr.density.many import probabilities
-from nbr.density.stacked import Density
+from nbr.model import Model
 from nbr.priors import Independent
 
 
@@ -70,7 +70,7 @@ def test_no_error_is_stated_that_would_not_hold(monkeypatch: pytest.MonkeyPatch)
     told = json.loads(json.dumps(found.as_json()))
     assert (told["value"], told["error"], told["exact"]) == (None, None, False)
     monkeypatch.setattr(many, "contracted", nothing)
-    assert probabilities(quarrel().density, [("x0", None)], 0.5, 0) == [None]
+    assert probabilities(quarrel().model, [("x0", None)], 0.5, 0) == [None]
     assert "between 0 and 1, not computed   (few draws" in screen.probability(found)[0]
 
 
@@ -78,7 +78,7 @@ def test_a_counter_gets_the_time_that_draws_cannot_use(monkeypatch: pytest.Monke
     """Given 40% of the time it would have been broken off; draws show at once that they are worth nothing."""
     until = []
 
-    def late(density: Density, question: nbr.Expression, condition: object, deadline: float) -> object:
+    def late(density: Model, question: nbr.Expression, condition: object, deadline: float) -> object:
         until.append(deadline - start)
         return (0.25, 1.0) if deadline - start > 0.6 else None
 

@@ -14,7 +14,6 @@ from command import run
 from nbr import priors, tables
 from nbr.density.filling import misfits
 from nbr.density.predicting import cells
-from nbr.density.stacked import Density
 
 WORLD = nbr.World(a=nbr.Bit(), b=nbr.Choice("u", "v", "w"), c=nbr.Bit())
 RULES = [nbr.Clause("a -> b=w", 0.9), nbr.Clause("b!=u | c", 0.6)]
@@ -114,9 +113,7 @@ def test_rows_that_do_not_fit(tmp_path: Path) -> None:
     model = trees(frame)
     odd = frame[:50].copy()
     odd.loc[7, ["sex", "height"]] = ["f", 199.0]
-    found = misfits(
-        Density.of(model.knowledge, model.prior), tables.read(odd, model.world), model.log_prob(odd), 2, seed=0
-    )
+    found = misfits(model.model, tables.read(odd, model.world), model.log_prob(odd), 2, seed=0)
     assert found[0].row == 8
     assert {name for name, _, _ in found[0].cells[:2]} == {"sex", "height"}
     odd.to_csv(tmp_path / "t.csv", index=False)
@@ -131,7 +128,7 @@ def test_how_well_numbers_fit_is_a_share_of_both_sides() -> None:
     frame = people(2000)
     model = trees(frame[["height", "kids"]])
     codes = torch.tensor([[171.5, 1.0], [400, 1], [155, 1]], dtype=torch.float64)
-    fits = cells(Density.of(model.knowledge, model.prior), codes, "height").fits(codes[:, 0])
+    fits = cells(model.model, codes, "height").fits(codes[:, 0])
     assert float(fits[0]) > 0.8
     assert float(fits[1]) == 0
     assert float(fits[2]) == pytest.approx(2 * (frame.height <= 155).mean(), abs=0.05)

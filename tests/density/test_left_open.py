@@ -40,7 +40,7 @@ def model(draw: random.Random, bits: int, choices: int = 0, views: list[list[str
 def masses(reasoner: nbr.Reasoner) -> tuple[torch.Tensor, np.ndarray]:
     listed = listing(reasoner.world)
     assert listed is not None
-    weights = log_weights(reasoner.knowledge, reasoner.prior, listed)
+    weights = log_weights(reasoner.model, listed)
     assert weights is not None
     return listed.points, torch.softmax(weights, 0).numpy()
 

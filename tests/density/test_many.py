@@ -44,7 +44,7 @@ def test_where_points_cannot_be_listed_each_is_asked_alone() -> None:
     rules = [nbr.Clause(f"x{i} -> x{i + 1}", 0.5) for i in range(3, 29)]
     large = nbr.Reasoner(large.world, [*large.rules, *rules], prior=large.prior)
     some = [("x1", "x0"), ("x1", "x2")]
-    found = probabilities(large.density, some, 2.0, 0)
+    found = probabilities(large.model, some, 2.0, 0)
     assert found[1] is None
     value, error = found[0] or (0.0, 0.0)
     assert value == pytest.approx(model().probability("x1", "x0").value, abs=max(0.02, 2 * error))

@@ -19,7 +19,6 @@ from nbr.density import weighted
 from nbr.density.conditions import inside, pieces, spots
 from nbr.density.counted import counted
 from nbr.density.learned import Learned
-from nbr.density.stacked import Density
 from nbr.inference import ganak
 from nbr.priors import Drawn, Empirical, Independent, Prior
 from nbr.priors.columns import meets
@@ -38,9 +37,8 @@ def test_listed_and_counted_are_exact(seed: int) -> None:
         found = reasoner.probability(question, condition)
         assert (found.method, found.exact, found.error) == ("listed", True, 0.0)
         assert found.value == pytest.approx(wanted, abs=1e-12)
-        density = Density.of(reasoner.knowledge, reasoner.prior)
         told = None if condition is None else nbr.parse(condition)
-        sums = counted(density, nbr.parse(question), told, time.monotonic() + 30)
+        sums = counted(reasoner.model, nbr.parse(question), told, time.monotonic() + 30)
         assert sums is not None
         assert sums[0] / sums[1] == pytest.approx(wanted, abs=1e-9)
 
@@ -59,8 +57,7 @@ def test_levels_of_grade_are_counted() -> None:
             return super().grades(points).clamp(min=0.25)
 
     reasoner = nbr.Reasoner(nbr.World.bits(3), [Half("x0 -> x1", 0.9), nbr.Clause("x1 -> x2", 0.7), Half("x0", 0.6)])
-    density = Density.of(reasoner.knowledge, reasoner.prior)
-    sums = counted(density, nbr.parse("x2"), nbr.parse("x0"), time.monotonic() + 30)
+    sums = counted(reasoner.model, nbr.parse("x2"), nbr.parse("x0"), time.monotonic() + 30)
     assert sums is not None
     assert sums[0] / sums[1] == pytest.approx(oracle(reasoner, "x2", "x0"), abs=1e-12)
 
@@ -124,7 +121,7 @@ def test_draws_from_other_priors(monkeypatch: pytest.MonkeyPatch) -> None:
     world, columns = rare_world()
     common = Independent(world, columns)
     first = nbr.Reasoner(world, [nbr.Fuzzy(smooth, 0.9), nbr.Clause("x0 -> x5", 0.8)], prior=common)
-    learned = nbr.Reasoner(world, [nbr.Clause("x0 -> x5", 0.6)], prior=Learned(first.knowledge, common))
+    learned = nbr.Reasoner(world, [nbr.Clause("x0 -> x5", 0.6)], prior=Learned(first.model))
     drawn(learned, RARE[:3], monkeypatch)
     bits = nbr.World.bits(4)
     coins = torch.distributions.Independent(torch.distributions.Bernoulli(torch.tensor([0.3, 0.6, 0.5, 0.2])), 1)

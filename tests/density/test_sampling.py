@@ -38,7 +38,7 @@ def chained(model: nbr.Reasoner, given: str | None, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sampling, "RARE", 1.0)
     monkeypatch.setattr(sampling, "TRIED", sampling.BATCH)
     condition = None if given is None else nbr.parse(given)
-    return draw(model.knowledge, model.prior, count, condition, generator())
+    return draw(model.model, count, condition, generator())
 
 
 @pytest.mark.parametrize("given", [None, "x1 | x2", "x0, x1 <-> x3"])

@@ -78,7 +78,7 @@ def weights(reasoner: nbr.Reasoner) -> tuple[torch.Tensor, torch.Tensor]:
     """All points and P_0 P_keep of each."""
     listed = listing(reasoner.world)
     assert listed is not None
-    logs = log_weights(reasoner.knowledge, reasoner.prior, listed)
+    logs = log_weights(reasoner.model, listed)
     assert logs is not None
     return listed.points, logs.exp()
 

@@ -12,7 +12,7 @@ from nbr.sources import Statements
 
 
 def asked(model: nbr.Reasoner, question: str, given: str) -> list[float] | None:
-    formula = Statements.of(model.knowledge, parse(question), parse(given)).formula(1.0)
+    formula = Statements.of(model.model, parse(question), parse(given)).formula(1.0)
     return cores.probabilities(formula, ("yes", "no", "all"), lambda: float("inf"))
 
 

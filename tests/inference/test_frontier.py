@@ -38,7 +38,7 @@ def test_an_exact_walk_has_the_expectations_of_the_definitions() -> None:
     for seed in range(80):
         model, question, given = small(seed)
         condition = None if given is None else parse(given)
-        path = Path.of(model.knowledge, parse(question), condition)
+        path = Path.of(model.model, parse(question), condition)
         assert path is not None
         found = path.exact(Limits.within(10))
         assert found is not None
@@ -59,7 +59,7 @@ def along(seed: int, bits: int = 40, rules: int = 80) -> Path:
     model = nbr.Reasoner(
         nbr.World.bits(bits), [nbr.Clause(_window(draw, bits), draw.uniform(0.3, 0.9)) for _ in range(rules)]
     )
-    path = Path.of(model.knowledge, parse("x20"), parse("x3, ~x30"))
+    path = Path.of(model.model, parse("x20"), parse("x3, ~x30"))
     assert path is not None
     return path
 
@@ -128,7 +128,7 @@ def test_thinning_changes_no_mean() -> None:
 )
 def test_what_does_not_lie_along_a_line(rules: list[nbr.Rule], why: str) -> None:
     model = nbr.Reasoner(nbr.World.bits(20), rules)
-    assert Path.of(model.knowledge, parse("x0"), None) is None, why
+    assert Path.of(model.model, parse("x0"), None) is None, why
 
 
 def test_it_can_be_asked_for_by_name() -> None:

@@ -148,7 +148,7 @@ def test_frequencies_do_not_depend_on_confidence_and_beliefs_never_rise(tmp_path
 
 
 def test_a_file_says_what_support_is(tmp_path: Path) -> None:
-    rule = nbr.Clause("x0 -> x1", 0.7).believed(0.7, Support(150, 126, 0.8, 0.95, 0.7))
+    rule = nbr.Clause("x0 -> x1", 0.7).with_belief(0.7, Support(150, 126, 0.8, 0.95, 0.7))
     model = nbr.Reasoner(nbr.World.bits(2), [rule])
     for name in ("m.toml", "m.nbr"):
         model.save(tmp_path / name)

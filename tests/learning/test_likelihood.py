@@ -12,8 +12,8 @@ import nbr
 from nbr import priors
 from nbr.density import likelihood, sampling
 from nbr.density.learned import Learned
+from nbr.model import Model
 from nbr.points import numbered as listing
-from nbr.rules.knowledge import Knowledge
 from nbr.tables import Table, read
 
 WORLD = nbr.World(a=nbr.Bit(), b=nbr.Choice("u", "v", "w"), c=nbr.Bit())
@@ -26,7 +26,7 @@ def every_prior() -> dict[str, priors.Prior]:
         "uniform": priors.uniform(WORLD),
         "marginals": priors.marginals(TABLE),
         "empirical": priors.Empirical(TABLE),
-        "learned": Learned(Knowledge(WORLD, [nbr.Clause("b=u", 0.5)])),
+        "learned": Learned(Model(WORLD, [nbr.Clause("b=u", 0.5)])),
     }
 
 
@@ -71,7 +71,7 @@ def test_log_prob_equals_plain_sums(name: str) -> None:
             if all(math.isnan(cell) or cell == value for cell, value in zip(row, p, strict=True))
         ]
         expected.append(sum(share[p] for p in agree))
-    scored = likelihood.score(reasoner.knowledge, reasoner.prior, Table(WORLD, holes))
+    scored = likelihood.score(reasoner.model, Table(WORLD, holes))
     assert scored.exact
     np.testing.assert_allclose(scored.log_prob.exp().numpy(), expected, atol=1e-12)
 
@@ -118,7 +118,7 @@ def test_other_ways_to_sample_agree(method: str, monkeypatch: pytest.MonkeyPatch
     weights = PRIORS["marginals"].log_prob(points).exp() * exact.keep(points)
     share = weights / weights.sum()
     reasoner = kept_and_chains(method, monkeypatch)
-    drawn = sampling.draw(reasoner.knowledge, reasoner.prior, 40_000, None, torch.Generator().manual_seed(0))
+    drawn = sampling.draw(reasoner.model, 40_000, None, torch.Generator().manual_seed(0))
     assert drawn.method == method
     assert drawn.acceptance == pytest.approx(float(weights.sum()), abs=0.02)
     numbers = (drawn.points @ torch.tensor([6.0, 2.0, 1.0], dtype=torch.float64)).long()
@@ -136,11 +136,11 @@ def test_continuous_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (drawn["t"] < 2).mean() == pytest.approx(0.2 / 0.6, abs=0.02)
     rows = read(pd.DataFrame({"t": [1.0, 5.0]}), world)
     expected = [math.log(0.1 / 0.6), math.log(0.05 / 0.6)]
-    counted = likelihood.score(reasoner.knowledge, reasoner.prior, rows)
+    counted = likelihood.score(reasoner.model, rows)
     assert counted.exact
     np.testing.assert_allclose(counted.log_prob.numpy(), expected, atol=1e-9)
     monkeypatch.setattr(likelihood, "counted", lambda *_: None)
-    scored = likelihood.score(reasoner.knowledge, reasoner.prior, rows)
+    scored = likelihood.score(reasoner.model, rows)
     assert not scored.exact
     np.testing.assert_allclose(scored.log_prob.numpy(), expected, atol=4 * scored.error + 1e-9)
 
@@ -150,7 +150,7 @@ def test_clauses_on_many_columns_are_scored_exactly() -> None:
     texts = [("x0 -> x1", 0.9), ("x1 & x2 -> x3", 0.6)]
     wide, narrow = (nbr.Reasoner(nbr.World.bits(n), [nbr.Clause(*each) for each in texts]) for n in (40, 4))
     rows = np.random.default_rng(0).integers(0, 2, (20, 40)).astype(float)
-    scored = likelihood.score(wide.knowledge, wide.prior, read(rows, wide.world))
+    scored = likelihood.score(wide.model, read(rows, wide.world))
     assert scored.exact
     expected = narrow.log_prob(rows[:, :4]) - 36 * math.log(2)
     torch.testing.assert_close(scored.log_prob, expected, atol=1e-9, rtol=0)
@@ -159,9 +159,9 @@ def test_clauses_on_many_columns_are_scored_exactly() -> None:
 def test_estimated_likelihood_with_holes(monkeypatch: pytest.MonkeyPatch) -> None:
     reasoner = nbr.Reasoner(WORLD, RULES, prior=PRIORS["marginals"])
     holes = Table(WORLD, torch.tensor([[math.nan, 1, 0], [1, math.nan, math.nan]], dtype=torch.float64))
-    exact = likelihood.score(reasoner.knowledge, reasoner.prior, holes)
+    exact = likelihood.score(reasoner.model, holes)
     monkeypatch.setattr(likelihood, "listing", lambda world: None)
-    estimate = likelihood.score(reasoner.knowledge, reasoner.prior, holes)
+    estimate = likelihood.score(reasoner.model, holes)
     assert exact.exact
     assert not estimate.exact
     assert estimate.mean == pytest.approx(exact.mean, abs=4 * estimate.error)
@@ -195,7 +195,7 @@ def test_pair_marginals_of_samples_agree_with_the_model() -> None:
     world = nbr.World.bits(10)
     model = nbr.Reasoner(world, Bank(world, [world.names], 8, width=16, seed=3).export())
     listed = listing.listing(world)
-    weights = likelihood.log_weights(model.knowledge, model.prior, listed)
+    weights = likelihood.log_weights(model.model, listed)
     chance = torch.softmax(weights, 0)
     expected = (listed.points * chance[:, None]).T @ listed.points
     drawn = torch.from_numpy(model.sample(50_000, seed=0).to_numpy().copy()).double()
@@ -210,12 +210,12 @@ def test_chunks_of_rows_are_filled_by_draws_of_their_own(monkeypatch: pytest.Mon
     """Rows that are alike, in a world too large to list: chunks that share a seed would share their errors."""
     monkeypatch.setattr(likelihood, "ROWS", 3)
     world = nbr.World.bits(40)
-    knowledge = Knowledge(world, [nbr.Clause(f"x{i} -> x{i + 1}", 0.7) for i in range(39)])
+    model = Model(world, [nbr.Clause(f"x{i} -> x{i + 1}", 0.7) for i in range(39)])
     codes = torch.full((9, 40), math.nan, dtype=torch.float64)
     codes[:, 0] = 1
-    found = likelihood.score(knowledge, priors.uniform(world), Table(world, codes), seed=3, jobs=1)
+    found = likelihood.score(model, Table(world, codes), seed=3, jobs=1)
     assert not found.exact
     chunks = found.log_prob.view(3, 3)
     assert len(torch.unique(chunks, dim=0)) == 3
-    again = likelihood.score(knowledge, priors.uniform(world), Table(world, codes), seed=3, jobs=1)
+    again = likelihood.score(model, Table(world, codes), seed=3, jobs=1)
     assert torch.equal(found.log_prob, again.log_prob)

@@ -45,7 +45,7 @@ def test_few_rules_exactly(seed: int, asked: tuple[str, str | None]) -> None:
     question, given = asked
     right = model.ask(question, given, engine="lattice")
     with torch.no_grad():
-        source = Elimination(model.knowledge, parse(question), None if given is None else parse(given))
+        source = Elimination(model.model, parse(question), None if given is None else parse(given))
         found = source.solve(Limits.within(10))
     assert found.exact
     assert found.ratio(0, 2)[0] == pytest.approx(right.plausibility, abs=1e-12)
@@ -59,7 +59,7 @@ def test_drawn_worlds_of_more_rules() -> None:
         model = chain(14, 50 + seed)
         right = model.ask("x7", "x0", engine="lattice")
         with torch.no_grad():
-            found = Elimination(model.knowledge, parse("x7"), parse("x0")).solve(Limits.within(5, 0.05))
+            found = Elimination(model.model, parse("x7"), parse("x0")).solve(Limits.within(5, 0.05))
         low, high = found.ratio(0, 2)
         held += low <= right.plausibility <= high
         low, high = found.bounds(2)
@@ -78,12 +78,12 @@ def test_what_cannot_be_eliminated_is_said() -> None:
     world = nbr.World({**{f"x{i}": nbr.Bit() for i in range(20)}, "t": nbr.Real(0, 1)})
     names = [f"x{i}" for i in range(20)]
     wide = nbr.Reasoner(world, [nbr.Neural(names, nn.Linear(20, 1), 0.5)])
-    assert "more than 4,096" in (Elimination.unfit(wide.knowledge, parse("x0"), None) or "")
+    assert "more than 4,096" in (Elimination.unfit(wide.model, parse("x0"), None) or "")
     number = nbr.Reasoner(world, [nbr.Neural("t", nn.Linear(1, 1), 0.5)])
-    assert "a number" in (Elimination.unfit(number.knowledge, parse("x0"), None) or "")
+    assert "a number" in (Elimination.unfit(number.model, parse("x0"), None) or "")
     pairs = [nbr.Neural([a, b], nn.Linear(2, 1), 0.5) for a in names for b in names if a < b]
     knit = nbr.Reasoner(world, pairs)
-    assert "knit" in (Elimination.unfit(knit.knowledge, parse("x0"), None) or "")
+    assert "knit" in (Elimination.unfit(knit.model, parse("x0"), None) or "")
 
 
 def test_no_order_is_looked_for_where_none_is_of_use(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import nbr
 import rule_bases
 from nbr.asking.question import as_set
 from nbr.inference import Limits, sat
-from nbr.rules.knowledge import Knowledge
+from nbr.model import Model
 from nbr.sources import SOURCES, Source
 from nbr.sources.source import Set
 
@@ -24,10 +24,10 @@ def limits() -> Limits:
     return Limits.within(TIME)
 
 
-def every(knowledge: Knowledge) -> torch.Tensor:
+def every(model: Model) -> torch.Tensor:
     """Points for every value that statements of `rule_bases` can tell apart."""
     values = []
-    for variable in knowledge.world.variables.values():
+    for variable in model.world.variables.values():
         if isinstance(variable, nbr.Real):
             steps = range(11) if variable.step else (0, 1, 2, 3, 5, 6, 7.5, 8, 10)
             values.append([float(value) for value in steps])
@@ -47,16 +47,16 @@ class Case:
             bits = [name for name in base.world.names if name.startswith("x")]
             point = {name: draw.randint(0, 1) for name in bits}
             rules.append(nbr.Memory(point, radius=1.5, belief=0.6))
-        self.knowledge = Knowledge(base.world, rules)
+        self.model = Model(base.world, rules)
         self.proposition: Set = as_set(question, base.world, "question")
         self.condition: Set = as_set(given, base.world, "condition")
-        points = every(self.knowledge)
+        points = every(self.model)
         self.points = points[self.condition.holds(base.world, points)]
-        self.grades = self.knowledge.grades(self.points)
+        self.grades = self.model.grades(self.points)
         self.holds = self.proposition.holds(base.world, self.points)
 
     def source(self, kind: type[Source]) -> Source:
-        return kind.of(self.knowledge, self.proposition, self.condition)
+        return kind.of(self.model, self.proposition, self.condition)
 
     def side(self, union: str) -> torch.Tensor:
         return {"yes": self.holds, "no": ~self.holds, "all": torch.ones_like(self.holds)}[union]
@@ -79,9 +79,9 @@ each_with_formula = pytest.mark.parametrize(
 
 def placed(source: Source, point: dict[str, float], case: Case) -> torch.Tensor:
     """A point of the source's world as one of the whole; what the source does not name is free."""
-    values = [getattr(variable, "low", 0.0) for variable in case.knowledge.world.variables.values()]
+    values = [getattr(variable, "low", 0.0) for variable in case.model.world.variables.values()]
     for name, value in point.items():
-        values[case.knowledge.world.column(name)] = value
+        values[case.model.world.column(name)] = value
     return torch.tensor([values], dtype=torch.float64)
 
 
@@ -92,10 +92,10 @@ def test_witnesses_are_attained_and_the_rest_is_covered(case: Case, kind: type[S
     assert rows is not None
     assert len(rows.witnesses) == len(rows.points) == len(rows.member)
     for grades, place, member in zip(rows.witnesses, rows.points, rows.member, strict=True):
-        point = placed(source, dict(zip(source.knowledge.world.names, place.tolist(), strict=True)), case)
-        assert bool(case.condition.holds(case.knowledge.world, point))
-        assert bool(case.proposition.holds(case.knowledge.world, point)) == bool(member)
-        assert torch.equal(case.knowledge.grades(point)[0], grades)
+        point = placed(source, dict(zip(source.model.world.names, place.tolist(), strict=True)), case)
+        assert bool(case.condition.holds(case.model.world, point))
+        assert bool(case.proposition.holds(case.model.world, point)) == bool(member)
+        assert torch.equal(case.model.grades(point)[0], grades)
     most, for_most, against_most = rows.most, rows.member_most > 0, rows.member_least < 1
     for grades, holds in zip(case.grades, case.holds, strict=True):
         above = (most >= grades).all(dim=1) & (for_most if holds else against_most)
@@ -107,7 +107,7 @@ def test_a_formula_can_be_satisfied_exactly_where_there_is_a_point(case: Case, k
     source = case.source(kind)
     pytest.importorskip("pysat")
     draw = random.Random(0)
-    rules = range(len(case.knowledge.rules))
+    rules = range(len(case.model.rules))
     for level in source.levels:
         deciding = sat.Deciding(source.formula(level))
         for union in UNIONS:
@@ -126,14 +126,14 @@ def test_what_is_decided_is_a_point_or_a_core(case: Case, kind: type[Source]) ->
     draw = random.Random(1)
     known = 0
     for level, union, _ in product((0.5, 1.0), UNIONS, range(4)):
-        some = [rule for rule in range(len(case.knowledge.rules)) if draw.random() < 0.6]
+        some = [rule for rule in range(len(case.model.rules)) if draw.random() < 0.6]
         found = source.decide(some, level, union, limits())
         known += found.point is not None or found.core is not None
         if found.point is not None:
             point = placed(source, found.point, case)
-            assert bool(case.condition.holds(case.knowledge.world, point))
-            assert bool((case.knowledge.grades(point)[:, some] >= level).all())
-            assert union == "all" or bool(case.proposition.holds(case.knowledge.world, point)) == (union == "yes")
+            assert bool(case.condition.holds(case.model.world, point))
+            assert bool((case.model.grades(point)[:, some] >= level).all())
+            assert union == "all" or bool(case.proposition.holds(case.model.world, point)) == (union == "yes")
         if found.core is not None:
             core = sorted(found.core)
             assert set(core) <= set(some)
@@ -147,7 +147,7 @@ def test_what_is_decided_is_a_point_or_a_core(case: Case, kind: type[Source]) ->
 @each_source
 def test_every_source_answers_alike(case: Case, kind: type[Source]) -> None:
     name = next(name for name, each in SOURCES.items() if each is kind)
-    reasoner = nbr.Reasoner(case.knowledge.world, case.knowledge.rules)
+    reasoner = nbr.Reasoner(case.model.world, case.model.rules)
     asked = (case.proposition, case.condition)
     try:
         wanted = reasoner.ask(*asked, engine="lattice")

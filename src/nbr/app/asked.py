@@ -48,7 +48,7 @@ def one(
         if plot is not None:
             drawn.intervals(ranked.bars(), ranked.title, plot)
         return json.dumps(ranked.as_json()) if as_json else screen.ranking(ranked)
-    share = 0.0 if reasoner.known_prior is None else often.SHARE * settings["budget"]
+    share = 0.0 if reasoner.model.prior is None else often.SHARE * settings["budget"]
     answer = reasoner.ask(question, given, **{**settings, "budget": settings["budget"] - share})
     found = often.probability(reasoner, question, given, share, settings["seed"])
     for note in answer.notes:
@@ -96,7 +96,7 @@ def many(
         if part is not None and len(rows) > known:
             _keep(part, label, rows)
         raise
-    columns = COLUMNS if reasoner.known_prior is None else (*COLUMNS, *OFTEN)
+    columns = COLUMNS if reasoner.model.prior is None else (*COLUMNS, *OFTEN)
     answers = [dict(zip(columns, row, strict=True)) for row in rows]
     table = _csv(
         columns, [[guarded(each) if isinstance(each, str) else each for each in row] for row in rows] if guard else rows
@@ -137,11 +137,11 @@ def _rows(reader: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
 
 def _rows_of(reasoner: Reasoner, questions: list[Question], settings: Settings, some: slice) -> list[list[object]]:
     asked = questions[some]
-    answers = ask_many(reasoner.knowledge, asked, settings, first=some.start + 1)
+    answers = ask_many(reasoner.model, asked, settings, first=some.start + 1)
     rows: list[list[object]] = [[getattr(answer, name) for name in COLUMNS] for answer in answers]
-    if reasoner.known_prior is None:
+    if reasoner.model.prior is None:
         return rows
-    known = probabilities(reasoner.density, asked, settings.budget, settings.seed)
+    known = probabilities(reasoner.model, asked, settings.budget, settings.seed)
     return [[*row, *(each or (None, None))] for row, each in zip(rows, known, strict=True)]
 
 

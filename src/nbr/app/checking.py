@@ -46,7 +46,7 @@ def check(model: Model, budget: Budget = 10.0, as_json: Json = False) -> None:
     written = container.from_toml(container.read(model)) if model.suffix.lower() == ".toml" else {}
     try:
         expected = expecting.read(written)
-        verdicts = list(expecting.judged(reasoner.knowledge, expected, Settings(budget=budget)))
+        verdicts = list(expecting.judged(reasoner.model, expected, Settings(budget=budget)))
     except NbrError as error:
         raise NbrError(f"{model}: {error}") from None
     found = reasoner.check(budget=budget)

@@ -35,10 +35,10 @@ def answered(
         if value is not None:
             raise NbrError(f"--all has the values of all variables, and does not go with {what}")
     reasoner = load_reasoner(model)
-    (found,) = every(reasoner.knowledge, reasoner.density, [given], belief, Settings(**settings))
+    (found,) = every(reasoner.model, [given], belief, Settings(**settings))
     if as_json:
         return json.dumps(found.as_json())
-    return shown(found, belief, base_rates=reasoner.known_prior is not None)
+    return shown(found, belief, base_rates=reasoner.model.prior is not None)
 
 
 def shown(found: Everything, belief: bool, *, base_rates: bool) -> str:

@@ -50,7 +50,7 @@ def impute(
     from nbr.density import filling
 
     reasoner, table = _model(paths, seed)
-    found = filling.impute(reasoner.density, reasoner.together, table, seed)
+    found = filling.impute(reasoner.model, table, seed)
     filled = found.frame()
     told = found.cells(filled)
     filled.attrs.clear()

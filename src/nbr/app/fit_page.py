@@ -11,7 +11,6 @@ import torch
 
 from nbr import priors, tables
 from nbr.density.predicting import cells
-from nbr.density.stacked import Density
 from nbr.learning.fitted import Fitted
 from nbr.learning.splitting import Split, split
 from nbr.paper.pages import page
@@ -72,13 +71,12 @@ def _likelihood(fitted: Fitted, rows: Split, held: Table, seed: int) -> str:
 def _calibration(fitted: Fitted, held: Table, seed: int) -> str:
     """Labels given the rest of their rows: how often, of those given about so much, it was that label."""
     world, codes = fitted.table.world, held.codes[:JUDGED]
-    density = Density.of(fitted.reasoner.knowledge, fitted.reasoner.prior)
     said, came = [], []
     for name in [name for name, variable in world.variables.items() if not isinstance(variable, Real)][:SHOWN]:
         seen = codes[~codes[:, world.column(name)].isnan() & (codes[:, world.column(name)] >= 0)]
         if not len(seen):
             continue
-        chances = cells(density, seen, name, seed).chances
+        chances = cells(fitted.reasoner.model, seen, name, seed).chances
         assert chances is not None
         truth = seen[:, world.column(name)].long()
         said.append(chances.flatten())

@@ -15,7 +15,6 @@ from nbr.app.counting import chunks_of
 from nbr.density.filling import misfits
 from nbr.density.likelihood import score as score_table
 from nbr.density.likelihood import score_large
-from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
 from nbr.learning.fitting import fit_report
@@ -167,13 +166,12 @@ def score(model: Path, paths: list[Path], rows: int, seed: int, as_json: bool, j
     table = tables.read(list(paths), reasoner.world)
     for note in table.notes:
         _say(note)
-    scored = score_table(reasoner.knowledge, reasoner.prior, table, seed, jobs)
+    scored = score_table(reasoner.model, table, seed, jobs)
     error = {} if scored.exact else {"standard_error": scored.error}
     report: Report = {"mean_log_likelihood": scored.mean, "rows": len(scored.log_prob), "exact": scored.exact, **error}
     if rows <= 0:
         return json.dumps(report) if as_json else shown(report)
-    density = Density.of(reasoner.knowledge, reasoner.prior)
-    found = misfits(density, table, scored.log_prob, rows, seed)
+    found = misfits(reasoner.model, table, scored.log_prob, rows, seed)
     if as_json:
         return json.dumps(report | {"misfits": [each.as_json() for each in found]})
     return shown(report) + "\n" + filling.misfits(found)
@@ -185,7 +183,7 @@ def _score_large(reasoner: Reasoner, paths: list[Path], rows: int, seed: int, as
     found = tables.open_large(list(paths), reasoner.world)
     for note in found.notes:
         _say(note)
-    scored = score_large(reasoner.knowledge, reasoner.prior, found, seed, jobs, chunks_of("parts of the table"))
+    scored = score_large(reasoner.model, found, seed, jobs, chunks_of("parts of the table"))
     error = {} if scored.exact else {"standard_error": scored.error}
     report: Report = {"mean_log_likelihood": scored.mean, "rows": scored.rows, "exact": scored.exact, **error}
     return json.dumps(report) if as_json else shown(report)

@@ -13,9 +13,9 @@ def probability(
     reasoner: Reasoner, question: str, given: str | None, budget: float, seed: int
 ) -> Probability | str | None:
     """The probability, or the reason why there is none; None for a model without a prior."""
-    if reasoner.known_prior is None:
+    if reasoner.model.prior is None:
         return None
-    return often(reasoner.density, question, given, reasoner.together, budget, seed)
+    return often(reasoner.model, question, given, budget, seed)
 
 
 def as_json(answer: Answer, found: Probability | str | None) -> dict[str, object]:

@@ -56,7 +56,7 @@ def ranking(found: Ranking) -> str:
 
 def best(found: Best, reasoner: Reasoner) -> str:
     """A point, and the rules that it breaks; values that could as well be others are in brackets."""
-    every, rated = (found, *found.others), reasoner.known_prior is not None
+    every, rated = (found, *found.others), reasoner.model.prior is not None
     head = "the likeliest point, by prior and rules" if rated else "the most plausible point"
     lines = [head + (f"   given   {found.given}" if found.given else "")]
     for number, each in enumerate(every, 1):

@@ -22,7 +22,6 @@ from nbr.asking.listed_best import by_points, degrees, open_beside
 from nbr.asking.points import greedy
 from nbr.asking.question import Proposition, Settings
 from nbr.asking.ranking import Stretch
-from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.factors import Unfit
 from nbr.inference import Limits, sat
@@ -30,9 +29,9 @@ from nbr.inference.formula import Formula
 from nbr.inference.point import keep
 from nbr.language import Expression
 from nbr.language.expressions import Constant
+from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.rules import Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
 from nbr.world import Real, World
@@ -83,55 +82,50 @@ class Best:
         }
 
 
-def best(
-    knowledge: Knowledge, density: Density | None, given: Proposition | None, count: int, settings: Settings
-) -> Best:
-    """The most plausible points; with a density, the likeliest by prior times rules.
+def best(model: Model, given: Proposition | None, count: int, settings: Settings) -> Best:
+    """The most plausible points; with a prior, the likeliest by prior times rules.
 
     As largest products of tables, by listing, or by MaxSAT. Where none of that fits, one point by the rules alone.
     """
     if not isinstance(count, int) or not 1 <= count <= MOST:
         raise NbrError(f"the count of points is a whole number from 1 to {MOST:,}, not {count}")
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
-    condition = None if given is None else asking.as_set(given, knowledge.world, "condition")
+    condition = None if given is None else asking.as_set(given, model.world, "condition")
     words = None if given is None else str(given) if isinstance(given, str | Expression | Rule) else "a function"
     with torch.no_grad():
         ranked = None
-        if density is not None or count > 1 or not _quick(knowledge, condition):
-            ranked = _ranked(knowledge, density, condition, count, limits)
+        if model.prior is not None or count > 1 or not _quick(model, condition):
+            ranked = _ranked(model, condition, count, limits)
         if ranked is not None:
-            found = [_told(knowledge, density, condition, ranked, place) for place in range(len(ranked.cells))]
+            found = [_told(model, condition, ranked, place) for place in range(len(ranked.cells))]
         else:
-            point, exact = _plausible(knowledge, condition, limits)
+            point, exact = _plausible(model, condition, limits)
             found = (
-                [] if point is None else [_at(knowledge, condition, point, exact and density is None and count == 1)]
+                [] if point is None else [_at(model, condition, point, exact and model.prior is None and count == 1)]
             )
         if not found or found[0].degree == 0:
             left = replace(settings, budget=max(limits.left, TOLD))
-            asking.ask(knowledge, Constant(True), given, left)  # says what contradicts what
-            if ranked is not None and ranked.exact and density is not None:
+            asking.ask(model, Constant(True), given, left)  # says what contradicts what
+            if ranked is not None and ranked.exact and model.prior is not None:
                 raise NbrError("the condition has probability 0" if given is not None else "no point has a probability")
             raise NbrError("no point with a plausibility above 0 was found in the time given")
     first, *others = [replace(each, given=words) for each in found]
     return replace(first, others=tuple(others))
 
 
-def _quick(knowledge: Knowledge, condition: Set | None) -> bool:
+def _quick(model: Model, condition: Set | None) -> bool:
     """Whether going through points is quicker than anything else, or all that there is."""
-    statements = all(map(is_crisp, knowledge.rules)) and Statements.unfit(knowledge, condition) is None
-    return not statements or Listing.of(knowledge, Constant(True), condition).seconds <= LISTED
+    statements = all(map(is_crisp, model.rules)) and Statements.unfit(model, condition) is None
+    return not statements or Listing.of(model, Constant(True), condition).seconds <= LISTED
 
 
-def _ranked(
-    knowledge: Knowledge, density: Density | None, condition: Set | None, count: int, limits: Limits
-) -> Ranked | None:
+def _ranked(model: Model, condition: Set | None, count: int, limits: Limits) -> Ranked | None:
     """The best values by the first way that fits."""
-    ways: list[Callable[[], Ranked]] = [lambda: by_points(knowledge, density, condition, count)]
-    if knowledge.codec is None and not isinstance(condition, Rule):
-        bodies = [knowledge.rules] if density is None else [body.rules for body in density.bodies]
-        weights = Weights(knowledge.world, None if density is None else density.prior, bodies, condition)
+    ways: list[Callable[[], Ranked]] = [lambda: by_points(model, condition, count)]
+    if model.codec is None and not isinstance(condition, Rule):
+        weights = Weights.of(model, condition)
         ways.insert(0, lambda: by_tables(weights, count, limits))
-        if density is not None or count > 1:  # else it comes last anyway, beside a search that always has a point
+        if model.prior is not None or count > 1:  # else it comes last anyway, beside a search that always has a point
             ways.append(lambda: by_maxsat(weights, count, limits.share(SOLVED)))
     for way in ways:
         try:
@@ -143,51 +137,51 @@ def _ranked(
     return None
 
 
-def _plausible(knowledge: Knowledge, condition: Set | None, limits: Limits) -> tuple[Tensor | None, bool]:
+def _plausible(model: Model, condition: Set | None, limits: Limits) -> tuple[Tensor | None, bool]:
     """One point by the rules alone: by listing where that is quick or rules are fuzzy, by MaxSAT else."""
-    listing = Listing.of(knowledge, Constant(True), condition)
-    statements = all(map(is_crisp, knowledge.rules)) and Statements.unfit(knowledge, condition) is None
+    listing = Listing.of(model, Constant(True), condition)
+    statements = all(map(is_crisp, model.rules)) and Statements.unfit(model, condition) is None
     if statements and listing.seconds > LISTED and sat.available():
         assert condition is None or isinstance(condition, Expression)
-        return _by_solver(knowledge, condition, limits)
-    point, exact = _by_listing(listing, knowledge.world, limits)
+        return _by_solver(model, condition, limits)
+    point, exact = _by_listing(listing, model.world, limits)
     if statements and not exact and not sat.available():
         raise NbrError(SOLVER.replace("drawing worlds", "the most plausible point of so large a world"))
     return point, exact
 
 
-def _at(knowledge: Knowledge, condition: Set | None, point: Tensor, exact: bool) -> Best:
-    degree = float(degrees(knowledge, condition, point[None]))
-    grades = knowledge.grades_of_observed(point[None])
+def _at(model: Model, condition: Set | None, point: Tensor, exact: bool) -> Best:
+    degree = float(degrees(model, condition, point[None]))
+    grades = model.grades_of_observed(point[None])
     return Best(
-        point=knowledge.world.show(point),
+        point=model.world.show(point),
         degree=degree,
         broken=tuple((grades[0] < BROKEN).nonzero().flatten().add(1).tolist()),
-        open=_open(knowledge, condition, point, degree),
+        open=_open(model, condition, point, degree),
         exact=exact,
     )
 
 
-def _told(knowledge: Knowledge, density: Density | None, condition: Set | None, ranked: Ranked, place: int) -> Best:
+def _told(model: Model, condition: Set | None, ranked: Ranked, place: int) -> Best:
     log, cell = ranked.cells[place]
-    found = _at(knowledge, condition, ranked.point(cell), ranked.exact)
-    if density is None:
+    found = _at(model, condition, ranked.point(cell), ranked.exact)
+    if model.prior is None:
         return found
     pieces = {}
-    for name, variable in knowledge.world.variables.items():
+    for name, variable in model.world.variables.items():
         if isinstance(variable, Real):
             ((low, high),) = ranked.values[name].allowed[cell[name]]
             if low < high:
                 ends = (max(float(low), variable.low), min(float(high), variable.high))
                 pieces[name] = Stretch(*ends, math.isfinite(low), math.isfinite(high)).shown(variable)
     likely = None if ranked.total is None else math.exp(min(0.0, log - ranked.total))
-    as_good = open_beside(density, condition, ranked, cell)
+    as_good = open_beside(model, condition, ranked, cell)
     return replace(found, probability=likely, pieces=pieces, open=as_good)
 
 
 def _by_listing(listing: Listing, world: World, limits: Limits) -> tuple[Tensor | None, bool]:
     rows = listing.rows(limits)
-    beliefs = listing.knowledge.beliefs.detach()
+    beliefs = listing.model.beliefs.detach()
     if isinstance(listing.condition, Rule):
         beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
     if not len(rows.witnesses):
@@ -196,7 +190,7 @@ def _by_listing(listing: Listing, world: World, limits: Limits) -> tuple[Tensor 
     first = int(found.argmax())
     covered = float(keep(rows.covers, beliefs).max()) if len(rows.covers) else 0.0
     point = _anywhere(world)
-    for name, value in zip(listing.knowledge.world.names, rows.points[first].tolist(), strict=False):
+    for name, value in zip(listing.model.world.names, rows.points[first].tolist(), strict=False):
         point[world.column(name)] = value
     return point, float(found[first]) >= covered
 
@@ -205,8 +199,8 @@ def _anywhere(world: World) -> Tensor:
     return torch.tensor([getattr(variable, "low", 0.0) for variable in world.variables.values()], dtype=torch.float64)
 
 
-def _by_solver(knowledge: Knowledge, condition: Expression | None, limits: Limits) -> tuple[Tensor | None, bool]:
-    statements = Statements.of(knowledge, Constant(True), condition)
+def _by_solver(model: Model, condition: Expression | None, limits: Limits) -> tuple[Tensor | None, bool]:
+    statements = Statements.of(model, Constant(True), condition)
     formula, encoder = statements.encoded(1.0)
     true = _by_maxsat(formula, limits.share(0.8))
     if true is not None:
@@ -234,11 +228,11 @@ def _by_maxsat(formula: Formula, limits: Limits) -> set[int] | None:
     return None if model is None else {literal for literal in model if literal > 0}
 
 
-def _open(knowledge: Knowledge, condition: Set | None, point: Tensor, degree: float) -> tuple[str, ...]:
+def _open(model: Model, condition: Set | None, point: Tensor, degree: float) -> tuple[str, ...]:
     """The variables that could change alone without making the point less plausible."""
-    world = knowledge.world
+    world = model.world
     cuts: dict[str, set[float]] = {}
-    named = [*(rule.cuts() for rule in knowledge.rules)] if knowledge.codec is None else []
+    named = [*(rule.cuts() for rule in model.rules)] if model.codec is None else []
     if isinstance(condition, Expression):
         named.append(condition.cuts(world))
     for each in named:
@@ -251,5 +245,5 @@ def _open(knowledge: Knowledge, condition: Set | None, point: Tensor, degree: fl
         near[-1][:, column] = others
         columns.append(torch.full_like(others, column, dtype=torch.long))
     parts = zip(torch.cat(near).split(AT_ONCE), torch.cat(columns).split(AT_ONCE), strict=True)
-    as_good = [of[degrees(knowledge, condition, some) >= degree * (1 - ROUNDING)] for some, of in parts]
+    as_good = [of[degrees(model, condition, some) >= degree * (1 - ROUNDING)] for some, of in parts]
     return tuple(world.names[column] for column in torch.cat(as_good).unique().tolist())

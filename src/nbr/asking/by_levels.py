@@ -27,8 +27,8 @@ Level = tuple[float, Expression]
 
 def levels(part: Component) -> list[Level] | None:
     """Levels of grade, ascending, with the statement that the question reaches it; None if that cannot be said."""
-    asked, crisp = part.proposition, all(map(is_crisp, part.knowledge.rules))
-    if not isinstance(asked, Rule) or not crisp or isinstance(part.condition, Rule) or part.knowledge.codec is not None:
+    asked, crisp = part.proposition, all(map(is_crisp, part.model.rules))
+    if not isinstance(asked, Rule) or not crisp or isinstance(part.condition, Rule) or part.model.codec is not None:
         return None
     known = asked.levels()
     if known is not None:

@@ -12,8 +12,8 @@ from nbr.asking.outcome import Contradiction, Outcome
 from nbr.inference import Limits, Problem, solve
 from nbr.inference.reduce import distinct, front
 from nbr.language import Expression
+from nbr.model import Model
 from nbr.rules import Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.sources.listing import COARSE, Listing
 from nbr.sources.rows import Rows
 from nbr.sources.source import Set
@@ -23,7 +23,7 @@ FINEST = 1_000_000  # pieces of a grid
 
 
 def answer(
-    knowledge: Knowledge,
+    model: Model,
     proposition: Set,
     condition: Set | None,
     *,
@@ -33,33 +33,31 @@ def answer(
 ) -> Outcome:
     """List or probe the points, ever finer along reals that rules read smoothly, while that helps and time allows."""
     pieces, began = grid or COARSE, clock.now()
-    found = _attempt(knowledge, proposition, condition, engine, pieces, limits)
+    found = _attempt(model, proposition, condition, engine, pieces, limits)
     while grid is None and found.finer and found.width > limits.tolerance and pieces < FINEST:
         spent, began = clock.now() - began, clock.now()
         if limits.left < 10 * spent:
             break
         pieces, before = 4 * pieces, found
-        found = _attempt(knowledge, proposition, condition, engine, pieces, limits)
+        found = _attempt(model, proposition, condition, engine, pieces, limits)
         if found.width > 0.9 * before.width:  # also where there was no time to go through the finer grid
             return min(found, before, key=lambda each: each.width)
     return found
 
 
-def _attempt(
-    knowledge: Knowledge, proposition: Set, condition: Set | None, engine: str, grid: int, limits: Limits
-) -> Outcome:
-    rows = Listing.of(knowledge, proposition, condition, grid).rows(limits)
-    return from_rows(rows, knowledge, proposition, condition, engine, limits)
+def _attempt(model: Model, proposition: Set, condition: Set | None, engine: str, grid: int, limits: Limits) -> Outcome:
+    rows = Listing.of(model, proposition, condition, grid).rows(limits)
+    return from_rows(rows, model, proposition, condition, engine, limits)
 
 
 def from_rows(
-    rows: Rows, knowledge: Knowledge, proposition: Set, condition: Set | None, engine: str, limits: Limits
+    rows: Rows, model: Model, proposition: Set, condition: Set | None, engine: str, limits: Limits
 ) -> Outcome:
     """The answer that witnesses and covers give."""
-    beliefs = knowledge.beliefs.detach()
+    beliefs = model.beliefs.detach()
     if isinstance(condition, Rule):  # a fuzzy condition is one more rule, always present
         beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
-    _possible(rows, beliefs, len(knowledge.rules))
+    _possible(rows, beliefs, len(model.rules))
     plan = (_crisp if isinstance(proposition, Expression) else _fuzzy)(rows, beliefs, limits)
     estimate = solve(plan.problem(), engine, limits)
     return Outcome(

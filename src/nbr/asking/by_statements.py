@@ -9,7 +9,7 @@ from nbr.asking.outcome import Contradiction, Outcome, of_formula
 from nbr.errors import install
 from nbr.inference import Limits, counting, drawn
 from nbr.language import Expression
-from nbr.rules.knowledge import Knowledge
+from nbr.model import Model
 from nbr.sources import Source, Statements
 
 COUNTER = f"counting needs pyganak: {install('solve')}"
@@ -19,14 +19,14 @@ COUNTED = 0.5  # of the time, at most, for counting before worlds are drawn
 
 
 def counted(
-    knowledge: Knowledge,
+    model: Model,
     proposition: Expression,
     condition: Expression | None,
     limits: Limits,
     whole: float | None = None,
 ) -> Outcome | None:
     """By counting; None if not even one level could be counted in time. `whole` is E f_C, if that is known."""
-    return from_formulas(Statements.of(knowledge, proposition, condition), limits, whole)
+    return from_formulas(Statements.of(model, proposition, condition), limits, whole)
 
 
 def from_formulas(source: Source, limits: Limits, whole: float | None = None) -> Outcome | None:
@@ -39,11 +39,9 @@ def from_formulas(source: Source, limits: Limits, whole: float | None = None) ->
     return of_formula(estimate)
 
 
-def from_draws(
-    knowledge: Knowledge, proposition: Expression, condition: Expression | None, limits: Limits
-) -> Outcome | None:
+def from_draws(model: Model, proposition: Expression, condition: Expression | None, limits: Limits) -> Outcome | None:
     """By worlds drawn at random; None where rules are fuzzy, since a solver decides one level at a time."""
-    statements = Statements.of(knowledge, proposition, condition)
+    statements = Statements.of(model, proposition, condition)
     if len(statements.levels) > 1:
         return None
     estimate = drawn.solve(statements.formula(1.0), limits)

@@ -17,7 +17,7 @@ from nbr.errors import install
 from nbr.inference import Limits, sat
 from nbr.language import Expression
 from nbr.language.expressions import Constant, Implies
-from nbr.rules.knowledge import Knowledge
+from nbr.model import Model
 from nbr.sources.statements import Statements
 
 SOLVER = f"checking rules against each other needs python-sat: {install('solve')}"
@@ -55,12 +55,12 @@ class Check:
         return "\n".join(finding.text for finding in self.findings) or "nothing odd was found"
 
 
-def check(knowledge: Knowledge, limits: Limits) -> Check:
+def check(model: Model, limits: Limits) -> Check:
     """Look at the rules one by one, against each other, and at the variables."""
-    base = _Base(knowledge)
+    base = _Base(model)
     findings, notes = [*base.unread(), *base.extremes()], []
-    if len(base.positions) < len(knowledge.rules):
-        others = sorted({*range(len(knowledge.rules))}.difference(base.positions))
+    if len(base.positions) < len(model.rules):
+        others = sorted({*range(len(model.rules))}.difference(base.positions))
         notes.append(
             f"{base.named(others)} {_is(others, 'is no statement and was', 'are no statements and were')} not looked at"
         )
@@ -79,35 +79,35 @@ def check(knowledge: Knowledge, limits: Limits) -> Check:
 class _Base:
     """The rules that are statements, by their position in the whole model."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
-        self.knowledge, self.complete = knowledge, True
-        said = [rule.at_least(1.0) if is_crisp(rule) else None for rule in knowledge.rules]
+    def __init__(self, model: Model) -> None:
+        self.model, self.complete = model, True
+        said = [rule.at_least(1.0) if is_crisp(rule) else None for rule in model.rules]
         self.positions = [position for position, statement in enumerate(said) if statement is not None]
         self.statements = [statement for statement in said if statement is not None]
-        self.beliefs = [knowledge.rules[position].degree for position in self.positions]
+        self.beliefs = [model.rules[position].degree for position in self.positions]
         self.dull: set[int] = set()  # always true or never
         self.conflicts: reasons.Sets = []
 
     @cached_property
-    def part(self) -> Knowledge:
+    def part(self) -> Model:
         """The statements alone, as a model."""
-        return Knowledge(self.knowledge.latent, [self.knowledge.rules[position] for position in self.positions])
+        return Model(self.model.latent, tuple(self.model.rules[position] for position in self.positions))
 
     def named(self, positions: Iterable[int]) -> str:
         """Rules by number, and one or two of them also in words."""
         numbers = list(positions)
         words = len(numbers) <= SAID
-        each = [f"{number + 1}" + (f" ({self.knowledge.rules[number]})" if words else "") for number in numbers]
+        each = [f"{number + 1}" + (f" ({self.model.rules[number]})" if words else "") for number in numbers]
         return f"rule{'s' * (len(each) > 1)} {_listed(each)}"
 
     def unread(self) -> Iterator[Finding]:
-        read = {name for rule in self.knowledge.rules for name in rule.inputs}
-        if unread := [name for name in self.knowledge.latent.names if name not in read]:
+        read = {name for rule in self.model.rules for name in rule.inputs}
+        if unread := [name for name in self.model.latent.names if name not in read]:
             verb = _is(unread, "is a variable", "are variables")
             yield Finding("unread", f"{_listed(unread)} {verb} that no rule reads")
 
     def extremes(self) -> Iterator[Finding]:
-        degrees = [rule.degree for rule in self.knowledge.rules]
+        degrees = [rule.degree for rule in self.model.rules]
         for belief, words in (
             (0.0, "{} never there (belief 0): without {} every answer is the same"),
             (1.0, "{} must hold (belief 1): a condition that breaks {} has no answer"),

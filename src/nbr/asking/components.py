@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from nbr import clock
 from nbr.language import Expression
 from nbr.language.expressions import Constant, conjunction, conjuncts
+from nbr.model import Model
 from nbr.rules import Clause, Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.world import World
 
 Set = Expression | Rule
@@ -25,16 +25,16 @@ Set = Expression | Rule
 class Component:
     """A part of a model with the part of the question and of the condition that is about it."""
 
-    knowledge: Knowledge
+    model: Model
     rules: tuple[int, ...]  # positions in the whole model
     proposition: Set
     condition: Set | None
     asked: bool  # whether the question is about it
 
     @property
-    def question(self) -> tuple[Knowledge, Set, Set | None]:
+    def question(self) -> tuple[Model, Set, Set | None]:
         """What sources are made of."""
-        return self.knowledge, self.proposition, self.condition
+        return self.model, self.proposition, self.condition
 
 
 def is_crisp(part: Set) -> bool:
@@ -42,26 +42,26 @@ def is_crisp(part: Set) -> bool:
     return isinstance(part, Expression) or part.levels() == [1.0]
 
 
-def components(knowledge: Knowledge, proposition: Set, condition: Set | None) -> list[Component]:
+def components(model: Model, proposition: Set, condition: Set | None) -> list[Component]:
     """The parts of a question, the one that it is about first."""
     clock.check()
-    whole = Component(knowledge, tuple(range(len(knowledge.rules))), proposition, condition, True)
-    if knowledge.codec is not None:
+    whole = Component(model, tuple(range(len(model.rules))), proposition, condition, True)
+    if model.codec is not None:
         return [whole]
     conditions = list(conjuncts(condition)) if isinstance(condition, Expression) else []
-    groups = _Groups(knowledge.world.names)
+    groups = _Groups(model.world.names)
     fuzzy: list[str] = []
     fuzzy_condition = [condition] if isinstance(condition, Rule) else []
-    for part in (proposition, *fuzzy_condition, *conditions, *knowledge.rules):
+    for part in (proposition, *fuzzy_condition, *conditions, *model.rules):
         clock.check()
         names = names_of(part)
         groups.join(names)
         if not is_crisp(part):
             fuzzy += names[:1]
     groups.join(fuzzy)
-    asked = groups.of(names_of(proposition)) or groups.of(_first(conditions, condition, knowledge)) or ""
+    asked = groups.of(names_of(proposition)) or groups.of(_first(conditions, condition, model)) or ""
     found: dict[str, tuple[list[int], list[Expression]]] = {asked: ([], [])}
-    for position, rule in enumerate(knowledge.rules):
+    for position, rule in enumerate(model.rules):
         clock.check()
         found.setdefault(groups.of(names_of(rule)) or asked, ([], []))[0].append(position)
     for statement in conditions:
@@ -83,20 +83,20 @@ def _component(
     rules: list[int],
     conditions: list[Expression],
 ) -> Component:
-    knowledge = whole.knowledge
-    world = World({name: knowledge.world.variables[name] for name in names or knowledge.world.names[:1]})
+    model = whole.model
+    world = World({name: model.world.variables[name] for name in names or model.world.names[:1]})
     condition: Set | None = conjunction(conditions)
     if isinstance(whole.condition, Rule) and groups.of(names_of(whole.condition)) == group:
         condition = whole.condition.bind(world)
     proposition: Set = whole.proposition if group == asked else Constant(True)
     if isinstance(proposition, Rule):
         proposition = proposition.bind(world)
-    chosen = [knowledge.rules[position] for position in rules]
+    chosen = [model.rules[position] for position in rules]
     if all(isinstance(rule, Clause) for rule in chosen):
         beliefs = tuple(rule.degree for rule in chosen)
-        part = knowledge.once(("part", *names, *rules, beliefs), lambda: Knowledge(world, chosen, kept=knowledge.kept))
+        part = model.once(("part", *names, *rules, beliefs), lambda: Model(world, tuple(chosen), kept=model.kept))
     else:
-        part = Knowledge(world, chosen)
+        part = Model(world, tuple(chosen))
     return Component(part, tuple(rules), proposition, condition, group == asked)
 
 
@@ -105,12 +105,12 @@ def names_of(part: Set) -> list[str]:
     return list(part.inputs) if isinstance(part, Rule) else sorted(part.names())
 
 
-def _first(conditions: list[Expression], condition: Set | None, knowledge: Knowledge) -> list[str]:
+def _first(conditions: list[Expression], condition: Set | None, model: Model) -> list[str]:
     """Some variable to hang a question on that names none."""
-    for part in (*conditions, condition, *knowledge.rules):
+    for part in (*conditions, condition, *model.rules):
         if part is not None and names_of(part):
             return names_of(part)
-    return [knowledge.world.names[0]]
+    return [model.world.names[0]]
 
 
 class _Groups:

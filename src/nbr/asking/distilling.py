@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import torch
@@ -20,16 +20,16 @@ from nbr.asking.question import Settings
 from nbr.errors import NbrError
 from nbr.language.brief import brief
 from nbr.language.expressions import Atom
+from nbr.model import Model
 from nbr.priors import Prior
 from nbr.restating.restated import WORDS_DO, Restated, restate
 from nbr.rules import Clause, Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.world import Bit, Choice, World
 
 ASKED = 400  # questions of which the effect is measured
 WORDLESS = f"no short statement says it: none agrees on {WORDS_DO:.0%} of points"
 EACH = 10  # of them at the most with one condition
-Model = TypeVar("Model")
+R = TypeVar("R")
 Asked = tuple[str | None, Sequence[str]]  # a condition, and questions
 
 
@@ -69,10 +69,10 @@ class Lost:
 
 
 @dataclass(frozen=True)
-class Distilled(Generic[Model]):
+class Distilled(Generic[R]):
     """A model in words, what became of each rule, and what that changed."""
 
-    reasoner: Model
+    reasoner: R
     rules: tuple[Fate, ...]
     lost: Lost
 
@@ -91,26 +91,24 @@ class Distilled(Generic[Model]):
         return "\n".join([*lines, str(self.lost) if changed else "nothing was changed, and nothing lost"])
 
 
-def restated(
-    knowledge: Knowledge, prior: Prior, deadline: float = float("inf"), seed: int = 0
-) -> Iterator[Restated | str]:
+def restated(model: Model, prior: Prior, deadline: float = float("inf"), seed: int = 0) -> Iterator[Restated | str]:
     """Each rule in words, or why it is not: it is a statement already, no short one says it, or nobody knows."""
     generator = torch.Generator().manual_seed(seed)
 
     def drawn(count: int) -> Tensor:
         return prior.sample(count, generator)
 
-    for rule in knowledge.rules:
+    for rule in model.rules:
         if isinstance(rule, Clause):
             yield ""
         elif clock.now() >= deadline:
             yield "not restated in time"
         else:
-            yield _one(knowledge, rule, drawn)
+            yield _one(model, rule, drawn)
 
 
-def _one(knowledge: Knowledge, rule: Rule, drawn: Callable[[int], Tensor]) -> Restated | str:
-    codec = knowledge.codec
+def _one(model: Model, rule: Rule, drawn: Callable[[int], Tensor]) -> Restated | str:
+    codec = model.codec
     if codec is not None and codec.encoder is None:
         return "without an encoder nobody knows what it says of observed points"
 
@@ -118,30 +116,28 @@ def _one(knowledge: Knowledge, rule: Rule, drawn: Callable[[int], Tensor]) -> Re
         return rule.grades(points if codec is None else codec.encode(points))
 
     try:
-        names = rule.inputs if codec is None else knowledge.world.names
-        found = restate(rule, knowledge.world, grades, names, drawn)
+        names = rule.inputs if codec is None else model.world.names
+        found = restate(rule, model.world, grades, names, drawn)
     except NbrError as error:
         return str(error)
     return found if found.says else WORDLESS
 
 
 def distil(
-    knowledge: Knowledge, prior: Prior, agreement: float, keep: bool, budget: float, seed: int
-) -> tuple[Knowledge, tuple[Fate, ...], Lost]:
+    model: Model, prior: Prior, agreement: float, keep: bool, budget: float, seed: int
+) -> tuple[Model, tuple[Fate, ...], Lost]:
     """Statements in the place of the rules with which they agree on that share of points; see the module."""
     if not WORDS_DO <= agreement <= 1:
         raise NbrError(f"the agreement is a share from {WORDS_DO} to 1, not {agreement:g}")
     fates: list[Fate] = []
     rules: list[Rule] = []
-    for number, (rule, found) in enumerate(
-        zip(knowledge.rules, restated(knowledge, prior, seed=seed), strict=True), start=1
-    ):
-        fate, becomes = _decided(number, rule, found, agreement, keep and knowledge.codec is None)
+    for number, (rule, found) in enumerate(zip(model.rules, restated(model, prior, seed=seed), strict=True), start=1):
+        fate, becomes = _decided(number, rule, found, agreement, keep and model.codec is None)
         fates.append(fate)
         rules += becomes
-    smaller = Knowledge(knowledge.world, rules)
+    smaller = replace(model, rules=tuple(rules), codec=None)
     changed = any(fate.became != "as it was" for fate in fates)
-    lost = _lost(knowledge, smaller, prior, budget, seed) if changed else Lost(0, 0.0, 0.0, "")
+    lost = _lost(model, smaller, prior, budget, seed) if changed else Lost(0, 0.0, 0.0, "")
     return smaller, tuple(fates), lost
 
 
@@ -164,10 +160,10 @@ def _clauses(rule: Rule, words: Restated) -> list[Rule]:
     support = rule.support
     if support is None:
         return [*clauses]
-    return [each.believed(each.belief, support.carried(rule.degree, each.degree)) for each in clauses]
+    return [each.with_belief(each.belief, support.carried(rule.degree, each.degree)) for each in clauses]
 
 
-def _lost(before: Knowledge, after: Knowledge, prior: Prior, budget: float, seed: int) -> Lost:
+def _lost(before: Model, after: Model, prior: Prior, budget: float, seed: int) -> Lost:
     """Both models asked about variables while some others are known, from none to all, as drawn from the prior."""
     end = clock.now() + budget
     changes: list[tuple[float, str]] = []
@@ -184,9 +180,7 @@ def _lost(before: Knowledge, after: Knowledge, prior: Prior, budget: float, seed
     return Lost(len(changes), sum(moved for moved, _ in changes) / len(changes), largest, at)
 
 
-def _changes(
-    before: Knowledge, after: Knowledge, asked: Sequence[Asked], settings: Settings
-) -> list[tuple[float, str]]:
+def _changes(before: Model, after: Model, asked: Sequence[Asked], settings: Settings) -> list[tuple[float, str]]:
     """How far each answer moves that both models know exactly, and the question."""
     pairs = [(question, given) for given, questions in asked for question in questions]
     try:

@@ -19,12 +19,11 @@ from nbr.asking.question import Settings
 from nbr.asking.ranking import LEAST, Class, classes
 from nbr.asking.ways import Memo
 from nbr.density.marginals import marginals
-from nbr.density.stacked import Density
 from nbr.errors import NbrError, install
 from nbr.inference.problem import Interval
 from nbr.language import Expression, stated
 from nbr.language.expressions import Atom
-from nbr.rules.knowledge import Knowledge
+from nbr.model import Model
 from nbr.world import Real
 
 if TYPE_CHECKING:
@@ -76,29 +75,25 @@ class Everything:
         return {"given": self.given, "variables": told, "notes": list(self.notes)}
 
 
-def every(
-    knowledge: Knowledge, density: Density, given: Sequence[Given], belief: bool, settings: Settings
-) -> list[Everything]:
+def every(model: Model, given: Sequence[Given], belief: bool, settings: Settings) -> list[Everything]:
     """All values under each condition. Probabilities of all conditions come first; beliefs have the rest of the time.
 
     What that leaves too little time for has no number.
     """
-    deadline, world = clock.now() + settings.budget, knowledge.world
+    deadline, world = clock.now() + settings.budget, model.world
     conditions = [None if each is None else stated(each, world, "condition") for each in given]
     said = [each for each in conditions if each is not None]
-    told_apart = {name: classes(knowledge, name, said) for name in world.names}
-    values = {name: _values(knowledge, name, each) for name, each in told_apart.items()}
+    told_apart = {name: classes(model, name, said) for name in world.names}
+    values = {name: _values(model, name, each) for name, each in told_apart.items()}
     statements = {name: [statement for _, statement in each] for name, each in values.items()}
     with torch.no_grad():
-        shares, why = marginals(density, statements, conditions, settings.budget * (WEIGHED if belief else 1.0))
+        shares, why = marginals(model, statements, conditions, settings.budget * (WEIGHED if belief else 1.0))
     if why and not shares and not belief:
         raise NbrError(f"not all values can be weighed at once: {why}; ask for one alone")
     found = []
     for place, (each, condition) in enumerate(zip(given, conditions, strict=True)):
         left = (deadline - clock.now()) / (len(given) - place)
-        answers = (
-            _answers(knowledge, told_apart, condition, replace(settings, budget=max(LEAST, left))) if belief else {}
-        )
+        answers = _answers(model, told_apart, condition, replace(settings, budget=max(LEAST, left))) if belief else {}
         rows = {name: shares[name][place].tolist() if name in shares else [None] * len(values[name]) for name in values}
         variables = {
             name: tuple(
@@ -114,9 +109,7 @@ def every(
     return found
 
 
-def table(
-    knowledge: Knowledge, density: Density, given: Given | Sequence[Given], belief: bool, settings: Settings
-) -> pd.DataFrame:
+def table(model: Model, given: Given | Sequence[Given], belief: bool, settings: Settings) -> pd.DataFrame:
     """A row for each value of each variable under each condition; empty cells where there is no number."""
     try:
         import pandas as pd
@@ -126,7 +119,7 @@ def table(
     columns = ("probability", *(("belief", "plausibility") if belief else ()))
     rows = [
         (each.given, name, value.value, *(_number(getattr(value, column)) for column in columns))
-        for each in every(knowledge, density, conditions, belief, settings)
+        for each in every(model, conditions, belief, settings)
         for name, values in each.variables.items()
         for value in values
     ]
@@ -141,9 +134,9 @@ def _computed(bounds: Interval, end: float) -> float | None:
     return None if bounds == ANYTHING else end
 
 
-def _values(knowledge: Knowledge, name: str, told_apart: Sequence[Class]) -> list[tuple[str, Expression]]:
+def _values(model: Model, name: str, told_apart: Sequence[Class]) -> list[tuple[str, Expression]]:
     """Each value in words and as a statement, in order."""
-    variable = knowledge.world.variables[name]
+    variable = model.world.variables[name]
     if isinstance(variable, Real):
         return [(words, statement) for statement, (words,) in told_apart]
     assert variable.size is not None
@@ -152,7 +145,7 @@ def _values(knowledge: Knowledge, name: str, told_apart: Sequence[Class]) -> lis
 
 
 def _answers(
-    knowledge: Knowledge, told_apart: Mapping[str, Sequence[Class]], condition: Expression | None, settings: Settings
+    model: Model, told_apart: Mapping[str, Sequence[Class]], condition: Expression | None, settings: Settings
 ) -> dict[tuple[str, str], Answer]:
     """Belief and plausibility of all values; what they share is found out once."""
     deadline = clock.now() + settings.budget
@@ -166,7 +159,7 @@ def _answers(
                 break
             left = max(LEAST, (deadline - clock.now()) * max(share, 1 / (len(asked) - number)))
             with clock.until(deadline + asking.GRACE):
-                answer = asking.ask(knowledge, statement, condition, replace(settings, budget=left), memo)
+                answer = asking.ask(model, statement, condition, replace(settings, budget=left), memo)
             known = found.get((name, values[0]))
             if known is None or answer.uncomputed < known.uncomputed:
                 found |= {(name, value): answer for value in values}

@@ -17,8 +17,8 @@ from nbr.asking.question import Settings, as_set, ask
 from nbr.asking.ranking import bare, rank
 from nbr.errors import NbrError, suggest
 from nbr.inference.problem import Interval
+from nbr.model import Model
 from nbr.rules.base import number, text
-from nbr.rules.knowledge import Knowledge
 
 FIGURES = ("belief", "plausibility", "conflict")
 KEYS = ("ask", "given", *FIGURES, "best", "tolerance")
@@ -106,15 +106,15 @@ def _range(entry: Mapping[str, Any], figure: str, tolerance: float) -> Interval:
     return middle - tolerance - ROUNDING, middle + tolerance + ROUNDING
 
 
-def judged(knowledge: Knowledge, expectations: list[Expectation], settings: Settings) -> Iterator[Verdict]:
+def judged(model: Model, expectations: list[Expectation], settings: Settings) -> Iterator[Verdict]:
     """Ask each question; what cannot be asked at all is an error, what has no answer a failure."""
     for position, each in enumerate(expectations, 1):
         try:
             if each.given is not None:
-                as_set(each.given, knowledge.world, "condition")
-            variable = bare(knowledge.world, each.question)
+                as_set(each.given, model.world, "condition")
+            variable = bare(model.world, each.question)
             if variable is None:
-                as_set(each.question, knowledge.world, "question")
+                as_set(each.question, model.world, "question")
                 if each.best is not None:
                     raise NbrError(f"best is for a choice or a number, and {each.question} is neither")
             else:
@@ -122,15 +122,15 @@ def judged(knowledge: Knowledge, expectations: list[Expectation], settings: Sett
                     raise NbrError(f"{variable} has many values: say which one comes first, as in best = ...")
         except NbrError as error:
             raise NbrError(f"expect {position}: {error}") from None
-        yield Verdict(each, tuple(_failures(knowledge, each, variable, settings)))
+        yield Verdict(each, tuple(_failures(model, each, variable, settings)))
 
 
-def _failures(knowledge: Knowledge, each: Expectation, variable: str | None, settings: Settings) -> Iterator[str]:
+def _failures(model: Model, each: Expectation, variable: str | None, settings: Settings) -> Iterator[str]:
     try:
         if variable is None:
-            bounds = ask(knowledge, each.question, each.given, settings).bounds
+            bounds = ask(model, each.question, each.given, settings).bounds
         else:
-            ranking = rank(knowledge, variable, each.given, settings)
+            ranking = rank(model, variable, each.given, settings)
             bounds = ranking.values[0].answer.bounds
             first = ranking.values[0].answer
             ties = [v.value for v in ranking.values if v.answer.plausibility == first.plausibility]

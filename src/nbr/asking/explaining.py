@@ -19,15 +19,13 @@ from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask
 from nbr.asking.ways import Memo
 from nbr.clock import OutOfTime
 from nbr.density.probability import often
-from nbr.density.seen_together import Together
-from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.inference import Limits, sat
 from nbr.inference.point import keep
 from nbr.inference.problem import Interval
 from nbr.language import Expression
 from nbr.language.expressions import And, Atom, Not, conjuncts
-from nbr.rules.knowledge import Knowledge
+from nbr.model import Model
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
 from nbr.world import Bit, Real
@@ -38,40 +36,33 @@ OFTEN = 0.3  # of the time, for a probability
 LISTED = 0.3  # seconds of listing that are quicker than a solver's map
 
 
-def explained(
-    knowledge: Knowledge,
-    density: Density | None,
-    seen: Together | None,
-    question: Proposition,
-    given: Proposition | None,
-    settings: Settings,
-) -> Explanation:
+def explained(model: Model, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
     """An explanation, and of a model with a prior how often, for a share of the time."""
-    if density is None:
-        return explain(knowledge, question, given, settings)
+    if model.prior is None:
+        return explain(model, question, given, settings)
     share = OFTEN * settings.budget
-    found = explain(knowledge, question, given, replace(settings, budget=settings.budget - share))
-    return replace(found, probability=often(density, question, given, seen, share, settings.seed))
+    found = explain(model, question, given, replace(settings, budget=settings.budget - share))
+    return replace(found, probability=often(model, question, given, share, settings.seed))
 
 
-def explain(knowledge: Knowledge, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
+def explain(model: Model, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
     """The answer, and what it owes to which rules; all within the budget, saying what is not complete."""
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
-    proposition = as_set(question, knowledge.world, "question")
-    condition = None if given is None else as_set(given, knowledge.world, "condition")
+    proposition = as_set(question, model.world, "question")
+    condition = None if given is None else as_set(given, model.world, "condition")
     memo: Memo = {}
-    answer = ask(knowledge, question, given, _within(settings, limits.share(SHARES["answer"])), memo)
+    answer = ask(model, question, given, _within(settings, limits.share(SHARES["answer"])), memo)
     found, witness, counter, observations = reasons.Reasons([], [], False, False), None, None, []
     share = limits.share(SHARES["reasons"])
     with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
-        found = minimal_sets(knowledge, proposition, condition, share)
-    effects = _effects(knowledge, question, given, settings, answer, found, limits.share(SHARES["effects"]), memo)
+        found = minimal_sets(model, proposition, condition, share)
+    effects = _effects(model, question, given, settings, answer, found, limits.share(SHARES["effects"]), memo)
     share = limits.share(SHARES["points"])
     with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
-        witness, counter = best_points(knowledge, proposition, condition, share)
+        witness, counter = best_points(model, proposition, condition, share)
     with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
-        observations = _next(knowledge, question, proposition, condition, settings, limits, memo)
-    belief = [rule.degree for rule in knowledge.rules]
+        observations = _next(model, question, proposition, condition, settings, limits, memo)
+    belief = [rule.degree for rule in model.rules]
 
     def ranked(sets: reasons.Sets) -> list[list[int]]:
         chance = sorted((-math.prod(belief[rule] for rule in each), len(each), sorted(each)) for each in sets)
@@ -84,10 +75,10 @@ def explain(knowledge: Knowledge, question: Proposition, given: Proposition | No
         conflicts=ranked(found.conflicts),
         supports_complete=found.supports_complete,
         conflicts_complete=found.conflicts_complete,
-        witness=_told(knowledge, witness),
-        counter=_told(knowledge, counter),
+        witness=_told(model, witness),
+        counter=_told(model, counter),
         next=tuple(observations),
-        at_half=tuple(number for number, rule in enumerate(knowledge.rules, 1) if not is_crisp(rule)),
+        at_half=tuple(number for number, rule in enumerate(model.rules, 1) if not is_crisp(rule)),
     )
 
 
@@ -96,7 +87,7 @@ def _within(settings: Settings, limits: Limits) -> Settings:
 
 
 def _effects(
-    knowledge: Knowledge,
+    model: Model,
     question: Proposition,
     given: Proposition | None,
     settings: Settings,
@@ -109,24 +100,24 @@ def _effects(
 
     Rules that stand in minimal sets come first; in a crisp model all others, if all sets are known, change nothing.
     """
-    crisp = found.mattering is not None and all(is_crisp(rule) for rule in knowledge.rules)
+    crisp = found.mattering is not None and all(is_crisp(rule) for rule in model.rules)
     told = {rule for each in (*found.supports, *found.conflicts) for rule in each}
-    order = sorted(range(len(knowledge.rules)), key=lambda position: position not in told)
-    asked = [position for position in order if knowledge.rules[position].degree > 0]
+    order = sorted(range(len(model.rules)), key=lambda position: position not in told)
+    asked = [position for position in order if model.rules[position].degree > 0]
     if crisp and found.mattering is not None:
         asked = [position for position in asked if position in found.mattering]
     without = {}
     for done, position in enumerate(asked):
-        rule, left = knowledge.rules[position], limits.share(1 / (len(asked) - done))
+        rule, left = model.rules[position], limits.share(1 / (len(asked) - done))
         without[position] = _bounded(answer, rule.degree)
         if limits.left > 0:
             with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
-                others = [other for other in knowledge.rules if other is not rule]
-                smaller = Knowledge(knowledge.world, others, knowledge.codec)
+                others = [other for other in model.rules if other is not rule]
+                smaller = model.with_rules(others)
                 without[position] = ask(smaller, question, given, _within(settings, left), memo)
     return [
         Effect(position + 1, str(rule), rule.degree, without.get(position, answer))
-        for position, rule in enumerate(knowledge.rules)
+        for position, rule in enumerate(model.rules)
     ]
 
 
@@ -148,38 +139,38 @@ def _bounded(answer: Answer, belief: float) -> Answer:
     return replace(answer, bounds=wider, exact=False)
 
 
-def minimal_sets(knowledge: Knowledge, proposition: Set, condition: Set | None, limits: Limits) -> reasons.Reasons:
+def minimal_sets(model: Model, proposition: Set, condition: Set | None, limits: Limits) -> reasons.Reasons:
     """Minimal sets, from a list of points where that is short, else by a solver."""
     nothing = reasons.Reasons([], [], False, False)
-    usable = np.array([rule.degree > 0 for rule in knowledge.rules], dtype=bool)
+    usable = np.array([rule.degree > 0 for rule in model.rules], dtype=bool)
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
         return nothing
-    whole = Listing.of(knowledge, proposition, condition)
+    whole = Listing.of(model, proposition, condition)
     if whole.seconds < min(LISTED, limits.left):
         rows = whole.rows(limits)
         if rows.complete:
             satisfied = (rows.witnesses >= HALF).numpy() & usable
             # A rule that is never present can be in no set: it is as if every point satisfied it.
             return reasons.by_points(satisfied | ~usable, (rows.member > 0).numpy())
-    if not sat.available() or Statements.unfit(knowledge, condition):
+    if not sat.available() or Statements.unfit(model, condition):
         return nothing
-    formula = Statements.of(knowledge, proposition, condition).formula(HALF)
+    formula = Statements.of(model, proposition, condition).formula(HALF)
     return reasons.by_solver(formula, usable, limits.deadline)
 
 
-def _told(knowledge: Knowledge, point: torch.Tensor | None) -> Point | None:
+def _told(model: Model, point: torch.Tensor | None) -> Point | None:
     if point is None:
         return None
     with torch.no_grad():
-        grades, beliefs = knowledge.grades_of_observed(point[None])[0], knowledge.beliefs
+        grades, beliefs = model.grades_of_observed(point[None])[0], model.beliefs
     broken = ((grades < HALF) & (beliefs > 0)).nonzero()[:, 0].tolist()
     return Point(
-        knowledge.world.show(point), float(keep(grades[None], beliefs)[0]), tuple(position + 1 for position in broken)
+        model.world.show(point), float(keep(grades[None], beliefs)[0]), tuple(position + 1 for position in broken)
     )
 
 
 def _next(
-    knowledge: Knowledge,
+    model: Model,
     question: Proposition,
     proposition: Set,
     condition: Set | None,
@@ -190,15 +181,15 @@ def _next(
     """The mean gap after observing each variable that the question depends on, the smallest first."""
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
         return []
-    asked, *_ = components(knowledge, proposition, condition)
+    asked, *_ = components(model, proposition, condition)
     known = {name for part in ([] if condition is None else conjuncts(condition)) for name in _fixed(part)}
     found = []
-    read = {name for rule in asked.knowledge.rules for name in rule.inputs}
-    names = [name for name in asked.knowledge.world.names if name in read - known - proposition.names()]
-    for name in _nearest(names, asked.knowledge, proposition):
+    read = {name for rule in asked.model.rules for name in rule.inputs}
+    names = [name for name in asked.model.world.names if name in read - known - proposition.names()]
+    for name in _nearest(names, asked.model, proposition):
         if limits.left <= 0:
             break
-        gap = _mean_gap(knowledge, name, question, condition, settings, limits, memo)
+        gap = _mean_gap(model, name, question, condition, settings, limits, memo)
         if gap is not None:
             found.append(Observation(name, gap))
     return sorted(found, key=lambda each: each.gap)
@@ -211,12 +202,12 @@ def _fixed(part: Expression) -> frozenset[str]:
     return part.names() if settled else frozenset()
 
 
-def _nearest(names: list[str], knowledge: Knowledge, proposition: Expression) -> list[str]:
+def _nearest(names: list[str], model: Model, proposition: Expression) -> list[str]:
     """Variables that share a rule with the question first, then those that share one with these, and so on."""
     distance = dict.fromkeys(proposition.names(), 0)
     frontier = set(distance)
     while frontier:
-        near = [rule for rule in knowledge.rules if frontier & set(rule.inputs)]
+        near = [rule for rule in model.rules if frontier & set(rule.inputs)]
         step = {name for rule in near for name in rule.inputs if name not in distance}
         distance |= {name: 1 + max(distance.values()) for name in step}
         frontier = step
@@ -224,7 +215,7 @@ def _nearest(names: list[str], knowledge: Knowledge, proposition: Expression) ->
 
 
 def _mean_gap(
-    knowledge: Knowledge,
+    model: Model,
     name: str,
     question: Proposition,
     condition: Expression | None,
@@ -232,7 +223,7 @@ def _mean_gap(
     limits: Limits,
     memo: Memo,
 ) -> float | None:
-    variable = knowledge.world.variables[name]
+    variable = model.world.variables[name]
     if isinstance(variable, Real) or variable.size > 12:
         return None
     labels = ("0", "1") if isinstance(variable, Bit) else variable.labels
@@ -241,10 +232,10 @@ def _mean_gap(
         value = Atom(name, "=", (label,))
         both = value if condition is None else And((condition, value))
         try:
-            share = ask(knowledge, value, condition, _within(settings, limits.share(0.3)), memo).plausibility
+            share = ask(model, value, condition, _within(settings, limits.share(0.3)), memo).plausibility
             if share == 0:
                 continue
-            gap = ask(knowledge, question, both, _within(settings, limits.share(0.3)), memo).ignorance
+            gap = ask(model, question, both, _within(settings, limits.share(0.3)), memo).ignorance
         except NbrError:  # the condition rules this value out
             continue
         weight, total = weight + share, total + share * gap

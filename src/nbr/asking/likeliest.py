@@ -25,6 +25,7 @@ from nbr.inference import Limits, sat
 from nbr.language import Expression
 from nbr.language.expressions import Atom, Constant, Or, conjunction
 from nbr.language.linear import compares_numbers
+from nbr.model import Model
 from nbr.priors import Prior
 from nbr.priors.base import Factor
 from nbr.rules import Rule
@@ -62,6 +63,12 @@ class Weights:
     prior: Prior | None
     bodies: Sequence[Sequence[Rule]]
     condition: Expression | None
+
+    @classmethod
+    def of(cls, model: Model, condition: Expression | None) -> Weights:
+        bodies = model.bodies if model.prior is not None else (model,)
+        prior = None if model.prior is None else model.base
+        return cls(model.world, prior, [body.rules for body in bodies], condition)
 
     @property
     def said(self) -> list[Expression]:

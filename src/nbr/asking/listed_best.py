@@ -8,31 +8,31 @@ import torch
 from torch import Tensor
 
 from nbr.asking.likeliest import Cell, Ranked
-from nbr.density.stacked import Density
+from nbr.density.keeping import log_keep
 from nbr.factors import Unfit
 from nbr.factors.values import Values
 from nbr.inference.point import keep
 from nbr.language import Expression
+from nbr.model import Model
 from nbr.points.numbered import listing
 from nbr.rules import Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.sources.source import Set
 
 POINTS = 1 << 17
 ROUNDING = 1e-9
 
 
-def by_points(knowledge: Knowledge, density: Density | None, condition: Set | None, count: int) -> Ranked:
+def by_points(model: Model, condition: Set | None, count: int) -> Ranked:
     """The best of all points; `Unfit` where there are too many."""
-    world = knowledge.world
+    world = model.world
     listed = listing(world, POINTS)
     if listed is None:
         raise Unfit(f"there are more than {POINTS:,} points")
     points = listed.points
-    if density is None:
-        logs = degrees(knowledge, condition, points).log()
+    if model.prior is None:
+        logs = degrees(model, condition, points).log()
     else:
-        scores = _log_weights(density, condition, points)
+        scores = _log_weights(model, condition, points)
         if scores is None:
             raise Unfit("the prior has no score for points")
         logs = scores
@@ -44,24 +44,20 @@ def by_points(knowledge: Knowledge, density: Density | None, condition: Set | No
         for log, row in zip(first.values.tolist(), points[first.indices].tolist(), strict=True)
         if log > -math.inf
     ]
-    return Ranked(found, cells, None, float(logs.logsumexp(0)) if density is not None else None, True)
+    return Ranked(found, cells, None, float(logs.logsumexp(0)) if model.prior is not None else None, True)
 
 
-def degrees(knowledge: Knowledge, condition: Set | None, points: Tensor) -> Tensor:
+def degrees(model: Model, condition: Set | None, points: Tensor) -> Tensor:
     """E[mu_Y(z)] of points of the world, 0 where a condition does not hold; a fuzzy one is a rule that must hold."""
-    grades, beliefs = knowledge.grades_of_observed(points), knowledge.beliefs.detach()
+    grades, beliefs = model.grades_of_observed(points), model.beliefs.detach()
     if isinstance(condition, Rule):
         grades = torch.cat([grades, condition.grades(points)[:, None]], dim=1)
         beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
     found = keep(grades, beliefs)
-    return (
-        torch.where(condition.holds(knowledge.world, points), found, 0.0)
-        if isinstance(condition, Expression)
-        else found
-    )
+    return torch.where(condition.holds(model.world, points), found, 0.0) if isinstance(condition, Expression) else found
 
 
-def open_beside(density: Density, condition: Set | None, ranked: Ranked, cell: Cell) -> tuple[str, ...]:
+def open_beside(model: Model, condition: Set | None, ranked: Ranked, cell: Cell) -> tuple[str, ...]:
     """The variables that could change alone without making a point less likely."""
     point, near, moved = ranked.point(cell), [], []
     for column, (name, each) in enumerate(ranked.values.items()):
@@ -72,7 +68,7 @@ def open_beside(density: Density, condition: Set | None, ranked: Ranked, cell: C
                 moved.append((name, at))
     if not near:
         return ()
-    weights = _log_weights(density, condition, torch.stack([point, *near]), scored=ranked.masses is None)
+    weights = _log_weights(model, condition, torch.stack([point, *near]), scored=ranked.masses is None)
     assert weights is not None
     gains = weights[1:] - weights[0]
     for number, (name, at) in enumerate(moved):
@@ -84,15 +80,14 @@ def open_beside(density: Density, condition: Set | None, ranked: Ranked, cell: C
     return tuple(name for name in ranked.values if name in as_good)
 
 
-def _log_weights(density: Density, condition: Set | None, points: Tensor, scored: bool = True) -> Tensor | None:
+def _log_weights(model: Model, condition: Set | None, points: Tensor, scored: bool = True) -> Tensor | None:
     """log of P_0 P_keep, or of P_keep alone; a fuzzy condition is a rule that must hold, beside the first body."""
-    known = density.prior.log_prob(points) if scored else torch.zeros(len(points), dtype=torch.float64)
+    known = model.base.log_prob(points) if scored else torch.zeros(len(points), dtype=torch.float64)
     if known is None:
         return None
     if not isinstance(condition, Rule):
-        found = known + density.log_keep(points)
-        return found if condition is None else torch.where(condition.holds(density.world, points), found, -math.inf)
-    first, *others = density.bodies
-    grades = torch.cat([first.grades_of_observed(points), condition.grades(points)[:, None]], dim=1)
-    kept = keep(grades, torch.cat([first.likeliest, first.likeliest.new_ones(1)])).log()
-    return known + kept + sum(Density(density.prior, (body,)).log_keep(points) for body in others)
+        found = known + log_keep(model, points)
+        return found if condition is None else torch.where(condition.holds(model.world, points), found, -math.inf)
+    grades = torch.cat([model.grades_of_observed(points), condition.grades(points)[:, None]], dim=1)
+    kept = keep(grades, torch.cat([model.likeliest, model.likeliest.new_ones(1)])).log()
+    return known + kept if not isinstance(model.prior, Model) else known + kept + log_keep(model.prior, points)

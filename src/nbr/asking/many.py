@@ -19,8 +19,8 @@ from nbr.asking.question import Settings, as_set, ask, tidy
 from nbr.asking.ways import Memo
 from nbr.errors import NbrError
 from nbr.language import Expression
+from nbr.model import Model
 from nbr.points.numbered import Listing, listing
-from nbr.rules.knowledge import Knowledge
 
 POINTS = 1 << 13
 RULES = 8
@@ -31,7 +31,7 @@ Watcher = Callable[[int, int], None]  # questions answered, of how many
 
 
 def ask_many(
-    knowledge: Knowledge,
+    model: Model,
     questions: Sequence[Question],
     settings: Settings,
     watch: Watcher = lambda done, of: None,
@@ -42,12 +42,12 @@ def ask_many(
 
     `first` is the number of the first question, where an error names one.
     """
-    listed = _listed(knowledge, settings)
+    listed = _listed(model, settings)
     found: dict[int, Answer] = {}
     by_condition: dict[str | None, list[int]] = {}
     for position, (_, given) in enumerate(questions):
         by_condition.setdefault(given, []).append(position)
-    table = None if listed is None else _Table(knowledge, listed)
+    table = None if listed is None else _Table(model, listed)
     memo = {} if memo is None else memo
     told = clock.now()
     for given, positions in by_condition.items():
@@ -57,7 +57,7 @@ def ask_many(
         else:
             for position in positions:
                 try:
-                    found[position] = ask(knowledge, questions[position][0], given, settings, memo)
+                    found[position] = ask(model, questions[position][0], given, settings, memo)
                 except NbrError as error:
                     raise NbrError(f"question {first + position}: {error}") from None
         if clock.now() - told > 0.2:
@@ -79,33 +79,33 @@ def pairs(questions: Iterable[Any]) -> list[Question]:
     return found
 
 
-def _listed(knowledge: Knowledge, settings: Settings) -> Listing | None:
-    if knowledge.codec is not None or settings.engine != "auto" or len(knowledge.rules) > RULES:
+def _listed(model: Model, settings: Settings) -> Listing | None:
+    if model.codec is not None or settings.engine != "auto" or len(model.rules) > RULES:
         return None
-    return listing(knowledge.world, POINTS)
+    return listing(model.world, POINTS)
 
 
 class _Table:
     """The membership of every point in every world y, and the answers that follow."""
 
-    def __init__(self, knowledge: Knowledge, listed: Listing) -> None:
-        self.knowledge, self.points = knowledge, listed.points
+    def __init__(self, model: Model, listed: Listing) -> None:
+        self.model, self.points = model, listed.points
         with torch.no_grad():
-            grades = knowledge.grades(self.points)
+            grades = model.grades(self.points)
         shapes = torch.ones(1, len(self.points), dtype=torch.float64)
         for rule in range(grades.shape[1]):
             shapes = torch.cat([shapes, torch.minimum(shapes, grades[:, rule])])
         self.shapes = shapes  # (worlds, points)
         self.chance = shapes.new_ones(1)  # of each world
-        for belief in knowledge.beliefs.tolist():
+        for belief in model.beliefs.tolist():
             self.chance = torch.cat([self.chance * (1 - belief), self.chance * belief])
         self.known: dict[str, Tensor] = {}
 
     def holds(self, words: str, what: str) -> Tensor:
         if words not in self.known:
-            statement = as_set(words, self.knowledge.world, what)
+            statement = as_set(words, self.model.world, what)
             assert isinstance(statement, Expression)
-            self.known[words] = statement.holds(self.knowledge.world, self.points)
+            self.known[words] = statement.holds(self.model.world, self.points)
         return self.known[words]
 
     def answers(self, questions: Sequence[str], given: str | None) -> Iterable[Answer]:
@@ -116,7 +116,7 @@ class _Table:
         possible = shapes.shape[1] > 0
         whole = float(shapes.amax(dim=1) @ self.chance) if possible else 0.0
         if whole == 0:  # the one that says why
-            ask(self.knowledge, questions[0], given, Settings())
+            ask(self.model, questions[0], given, Settings())
         size = max(1, AT_ONCE // max(1, shapes.numel()))
         for start in range(0, len(questions), size):
             part = questions[start : start + size]
@@ -131,7 +131,7 @@ class _Table:
     ) -> Answer:
         belief, plausibility, conflict = (tidy(value, value) for value in (1 - doubted, plausible, 1 - whole))
         bounds = Bounds(belief, plausibility, conflict, "proved")
-        return Answer(words, given, bounds, True, "lattice", len(self.knowledge.rules), points)
+        return Answer(words, given, bounds, True, "lattice", len(self.model.rules), points)
 
 
 def _best(shapes: Tensor, held: Tensor) -> Tensor:

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.inference.lattice import best
+from nbr.model import Model
 from nbr.points.cells import cells
-from nbr.rules.knowledge import Knowledge
 from nbr.world import Real
 
 RULES = 16
@@ -26,22 +26,22 @@ class FocalSet:
     mass: float
 
 
-def of_worlds(knowledge: Knowledge) -> Tensor:
+def of_worlds(model: Model) -> Tensor:
     """p(y) max mu_y / E max mu_Y for every world y."""
-    _, grades = _listed(knowledge)
-    return _share(_probabilities(knowledge.beliefs) * best(grades))
+    _, grades = _listed(model)
+    return _share(_probabilities(model.beliefs) * best(grades))
 
 
-def of_sets(knowledge: Knowledge) -> list[FocalSet]:
+def of_sets(model: Model) -> list[FocalSet]:
     """The scaled intersections S'_y, equal ones together, by descending mass."""
-    points, grades = _listed(knowledge)
-    if len(points) << len(knowledge.rules) > LISTED:
-        raise NbrError(f"{len(points)} points in {1 << len(knowledge.rules)} worlds are too many to list")
+    points, grades = _listed(model)
+    if len(points) << len(model.rules) > LISTED:
+        raise NbrError(f"{len(points)} points in {1 << len(model.rules)} worlds are too many to list")
     shapes = torch.ones(1, len(points), dtype=torch.float64)
     for rule in range(grades.shape[1]):
         shapes = torch.cat([shapes, torch.minimum(shapes, grades[:, rule])])
     heights = shapes.amax(dim=1)
-    mass = _share(_probabilities(knowledge.beliefs) * heights)
+    mass = _share(_probabilities(model.beliefs) * heights)
     focal = mass > 0
     scaled, member = torch.unique(shapes[focal] / heights[focal, None], dim=0, return_inverse=True)
     summed = torch.zeros(len(scaled), dtype=torch.float64).index_add(0, member, mass[focal])
@@ -49,10 +49,10 @@ def of_sets(knowledge: Knowledge) -> list[FocalSet]:
     return [FocalSet(points, scaled[i], float(summed[i])) for i in order.tolist()]
 
 
-def _listed(knowledge: Knowledge) -> tuple[Tensor, Tensor]:
-    world = knowledge.latent
-    if len(knowledge.rules) > RULES:
-        raise NbrError(f"masses are listed for up to {RULES} rules; this model has {len(knowledge.rules)}")
+def _listed(model: Model) -> tuple[Tensor, Tensor]:
+    world = model.latent
+    if len(model.rules) > RULES:
+        raise NbrError(f"masses are listed for up to {RULES} rules; this model has {len(model.rules)}")
     reals = [name for name, variable in world.variables.items() if isinstance(variable, Real)]
     if reals:
         raise NbrError(f"masses are listed for finite worlds; {reals[0]!r} is a number")
@@ -61,7 +61,7 @@ def _listed(knowledge: Knowledge) -> tuple[Tensor, Tensor]:
         raise NbrError(f"the world has {listing.count} points, too many to list")
     points = torch.cat([chunk for chunk, _ in listing.chunks()])
     with torch.no_grad():
-        return points, knowledge.grades(points)
+        return points, model.grades(points)
 
 
 def _probabilities(beliefs: Tensor) -> Tensor:

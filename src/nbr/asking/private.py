@@ -17,9 +17,9 @@ from nbr import clock
 from nbr.asking.components import names_of
 from nbr.language import Expression
 from nbr.language.expressions import conjunction, conjuncts
+from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.rules import Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.rules.projected import Projected
 from nbr.sources.source import Set
 from nbr.world import World
@@ -27,28 +27,28 @@ from nbr.world import World
 MOST = 256  # combinations of private values for each of which a rule is asked
 
 
-def without_private(knowledge: Knowledge, proposition: Set, condition: Set | None) -> tuple[Knowledge, Set, Set | None]:
+def without_private(model: Model, proposition: Set, condition: Set | None) -> tuple[Model, Set, Set | None]:
     """The same question to rules that read only what something else reads too, and what is left of the condition."""
-    if knowledge.codec is not None or all(rule.at_least(1.0) is not None for rule in knowledge.rules):
-        return knowledge, proposition, condition
+    if model.codec is not None or all(rule.at_least(1.0) is not None for rule in model.rules):
+        return model, proposition, condition
     parts = list(conjuncts(condition)) if isinstance(condition, Expression) else []
-    readers = Counter(name for rule in knowledge.rules for name in rule.inputs)
+    readers = Counter(name for rule in model.rules for name in rule.inputs)
     asked = set(names_of(proposition)) | (set(names_of(condition)) if isinstance(condition, Rule) else set())
     for part in parts:
         if len(part.names()) > 1:
             asked |= part.names()
-    found, taken = list(knowledge.rules), set[str]()
-    for position, rule in enumerate(knowledge.rules):
+    found, taken = list(model.rules), set[str]()
+    for position, rule in enumerate(model.rules):
         clock.check()
         hidden = _hidden(rule, readers, asked)
-        rows = _values(knowledge.world, hidden, parts) if hidden else None
+        rows = _values(model.world, hidden, parts) if hidden else None
         if rows is not None and len(rows):
             found[position] = Projected(rule, hidden, rows)
             taken.update(hidden)
     if not taken:
-        return knowledge, proposition, condition
+        return model, proposition, condition
     left = conjunction([part for part in parts if not part.names() or not part.names() <= taken])
-    return Knowledge(knowledge.world, found), proposition, left if parts else condition
+    return model.with_rules(found), proposition, left if parts else condition
 
 
 def _hidden(rule: Rule, readers: Counter[str], asked: set[str]) -> tuple[str, ...]:

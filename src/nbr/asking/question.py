@@ -22,8 +22,8 @@ from nbr.errors import NbrError
 from nbr.inference import ENGINES, Limits
 from nbr.inference.problem import Interval
 from nbr.language import Expression, stated
+from nbr.model import Model
 from nbr.rules import Fuzzy, Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.sources import SOURCES
 from nbr.sources.source import Set
 from nbr.world import World
@@ -65,7 +65,7 @@ def _is_number(value: object) -> bool:
 
 
 def ask(
-    knowledge: Knowledge,
+    model: Model,
     question: Proposition,
     given: Proposition | None,
     settings: Settings,
@@ -76,13 +76,13 @@ def ask(
     Questions that are asked with the same `memo` share what they have in common.
     """
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
-    proposition = as_set(question, knowledge.world, "question")
-    condition = None if given is None else as_set(given, knowledge.world, "condition")
+    proposition = as_set(question, model.world, "question")
+    condition = None if given is None else as_set(given, model.world, "condition")
     with torch.no_grad(), clock.until(limits.deadline + GRACE):
-        asked, *others = _parted(knowledge, proposition, condition)
-        found = _checked(asked, knowledge, condition, settings, limits.share(ASKED) if others else limits, memo)
+        asked, *others = _parted(model, proposition, condition)
+        found = _checked(asked, model, condition, settings, limits.share(ASKED) if others else limits, memo)
         rest = [
-            _checked(part, knowledge, condition, settings, limits.share(1 / (len(others) - done)), memo)
+            _checked(part, model, condition, settings, limits.share(1 / (len(others) - done)), memo)
             for done, part in enumerate(others)
         ]
     everything = [found, *rest]
@@ -94,7 +94,7 @@ def ask(
         bounds=bounds,
         exact=bounds.kind == "proved" and _width(bounds) == 0,
         engine=" and ".join(dict.fromkeys(each.engine for each in everything)),
-        rules=len(knowledge.rules),
+        rules=len(model.rules),
         points=sum(points) if len(points) == len(everything) else None,
         sure=None if found.sure is None else _bounds(found.sure, [each.sure or each for each in rest]),
         notes=tuple(dict.fromkeys(note for each in everything for note in each.notes)),
@@ -102,12 +102,12 @@ def ask(
     )
 
 
-def _parted(knowledge: Knowledge, proposition: Set, condition: Set | None) -> list[Component]:
+def _parted(model: Model, proposition: Set, condition: Set | None) -> list[Component]:
     """The parts of a question; where there is no time to tell them apart, all is one."""
     try:
-        return components(*without_private(knowledge, proposition, condition))
+        return components(*without_private(model, proposition, condition))
     except OutOfTime:
-        return [Component(knowledge, tuple(range(len(knowledge.rules))), proposition, condition, True)]
+        return [Component(model, tuple(range(len(model.rules))), proposition, condition, True)]
 
 
 def _how(part: Component, found: Outcome) -> str:
@@ -119,7 +119,7 @@ def _how(part: Component, found: Outcome) -> str:
 
 
 def _checked(
-    part: Component, whole: Knowledge, condition: Set | None, settings: Settings, limits: Limits, memo: Memo | None
+    part: Component, whole: Model, condition: Set | None, settings: Settings, limits: Limits, memo: Memo | None
 ) -> Outcome:
     """Answer a part, unless that was done; a contradiction is told with the numbers of rules in the whole model."""
     try:

@@ -22,9 +22,9 @@ from nbr.asking.ways import Memo
 from nbr.errors import NbrError
 from nbr.language import Expression, parse
 from nbr.language.expressions import Atom, conjunction
+from nbr.model import Model
 from nbr.plots import html, intervals
 from nbr.rules import Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.world import Bit, Real, World
 
 if TYPE_CHECKING:
@@ -119,21 +119,21 @@ def bare(world: World, question: object) -> str | None:
     return said.name
 
 
-def rank(knowledge: Knowledge, variable: str, given: Proposition | None, settings: Settings) -> Ranking:
+def rank(model: Model, variable: str, given: Proposition | None, settings: Settings) -> Ranking:
     """Ask about every value of a variable; the budget is for all of them together."""
-    deadline, world = clock.now() + settings.budget, knowledge.world
+    deadline, world = clock.now() + settings.budget, model.world
     if not isinstance(variable, str):
         raise NbrError(f"a ranking is of a variable by its name, not of {type(variable).__name__}")
     world.column(variable)
     condition = None if given is None else asking.as_set(given, world, "condition")
     kind = world.variables[variable]
-    told_apart = classes(knowledge, variable, () if condition is None else (condition,))
+    told_apart = classes(model, variable, () if condition is None else (condition,))
     found: list[Value] = []
     memo: Memo = {}
     for number, (statement, values) in enumerate(told_apart):
         left = max(LEAST, (deadline - clock.now()) / (len(told_apart) - number))
         with clock.until(deadline + asking.GRACE):
-            answer = asking.ask(knowledge, statement, given, replace(settings, budget=left), memo)
+            answer = asking.ask(model, statement, given, replace(settings, budget=left), memo)
         found += [Value(value, answer) for value in values]
     if not isinstance(kind, Real):
         found.sort(key=lambda each: kind.code(each.value))  # ties stay in the order of the labels
@@ -145,30 +145,30 @@ Class = tuple[Expression, list[str]]  # a statement about one of some values tha
 Conditions = Sequence[Expression | Rule]
 
 
-def classes(knowledge: Knowledge, name: str, conditions: Conditions) -> list[Class]:
+def classes(model: Model, name: str, conditions: Conditions) -> list[Class]:
     """The values of a variable, those together that neither rules nor conditions tell apart; of a number its pieces."""
-    kind = knowledge.world.variables[name]
-    return (_pieces if isinstance(kind, Real) else _labels)(knowledge, name, conditions)
+    kind = model.world.variables[name]
+    return (_pieces if isinstance(kind, Real) else _labels)(model, name, conditions)
 
 
-def _labels(knowledge: Knowledge, name: str, conditions: Conditions) -> list[Class]:
-    variable = knowledge.world.variables[name]
+def _labels(model: Model, name: str, conditions: Conditions) -> list[Class]:
+    variable = model.world.variables[name]
     assert variable.size is not None
     codes = torch.arange(variable.size, dtype=torch.float64)
     shown = [variable.show(code) for code in codes.tolist()]
     alike: dict[object, list[str]] = {}
-    atoms, apart = _told_apart(knowledge, name, conditions)
-    truths = [atom.holds_among(knowledge.world, codes).tolist() for atom in atoms]
+    atoms, apart = _told_apart(model, name, conditions)
+    truths = [atom.holds_among(model.world, codes).tolist() for atom in atoms]
     for number, label in enumerate(shown):
         alike.setdefault(number if apart else tuple(truth[number] for truth in truths), []).append(label)
     return [(Atom(name, "=", (labels[0],)), labels) for labels in alike.values()]
 
 
-def _pieces(knowledge: Knowledge, name: str, conditions: Conditions) -> list[Class]:
+def _pieces(model: Model, name: str, conditions: Conditions) -> list[Class]:
     """Stretches of a number: the numbers that are named and the open pieces between them, joined where all agrees."""
-    world, variable = knowledge.world, knowledge.world.variables[name]
+    world, variable = model.world, model.world.variables[name]
     assert isinstance(variable, Real)
-    atoms, apart = _told_apart(knowledge, name, conditions)
+    atoms, apart = _told_apart(model, name, conditions)
     cuts = {code for atom in atoms for code in atom.codes(world)}
     if apart:
         cuts |= set(torch.linspace(variable.low, variable.high, PIECES + 1, dtype=torch.float64).tolist())
@@ -220,11 +220,11 @@ class Stretch:
         return f"{'above' if self.below else 'from'} {low} {'below' if self.above else 'to'} {high}"
 
 
-def _told_apart(knowledge: Knowledge, name: str, conditions: Conditions) -> tuple[list[Atom], bool]:
+def _told_apart(model: Model, name: str, conditions: Conditions) -> tuple[list[Atom], bool]:
     """The atoms about a variable in rules and conditions, and whether something else reads it."""
     atoms: dict[Atom, None] = {}
-    apart = knowledge.codec is not None
-    for part in _parts(knowledge, conditions):
+    apart = model.codec is not None
+    for part in _parts(model, conditions):
         if isinstance(part, Expression):
             atoms.update((atom, None) for atom in part.atoms() if atom.name == name)
         else:
@@ -232,7 +232,7 @@ def _told_apart(knowledge: Knowledge, name: str, conditions: Conditions) -> tupl
     return list(atoms), apart
 
 
-def _parts(knowledge: Knowledge, conditions: Conditions) -> Iterable[Expression | Rule]:
-    for part in (*knowledge.rules, *conditions):
+def _parts(model: Model, conditions: Conditions) -> Iterable[Expression | Rule]:
+    for part in (*model.rules, *conditions):
         statement = part.at_least(1.0) if isinstance(part, Rule) and part.levels() == [1.0] else None
         yield part if statement is None else statement

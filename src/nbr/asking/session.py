@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from nbr.asking import every
 from nbr.asking.answer import Answer
-from nbr.asking.explaining import explain
+from nbr.asking.best import Best, best
+from nbr.asking.explaining import explained
 from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition, Settings, as_set, ask
+from nbr.asking.ranking import Ranking, rank
 from nbr.asking.ways import Memo
+from nbr.density.probability import Probability, probability
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language.expressions import conjunction
-from nbr.rules.knowledge import Knowledge
+from nbr.model import Model
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Session:
@@ -23,8 +32,8 @@ class Session:
     (0.72, 0.8)
     """
 
-    def __init__(self, knowledge: Knowledge, observed: tuple[Expression, ...] = (), memo: Memo | None = None) -> None:
-        self.knowledge, self.observed = knowledge, observed
+    def __init__(self, model: Model, observed: tuple[Expression, ...] = (), memo: Memo | None = None) -> None:
+        self.model, self.observed = model, observed
         self._memo: Memo = {} if memo is None else memo
 
     @property
@@ -34,18 +43,34 @@ class Session:
 
     def given(self, observation: str | Expression) -> Session:
         """The same with one more observation."""
-        statement = as_set(observation, self.knowledge.world, "observation")
+        statement = as_set(observation, self.model.world, "observation")
         if not isinstance(statement, Expression):
             raise NbrError("an observation is a statement in the query language")
-        return Session(self.knowledge, (*self.observed, statement), self._memo)
+        return Session(self.model, (*self.observed, statement), self._memo)
 
     def ask(self, question: Proposition, **settings: object) -> Answer:
         """The answer given all observations; settings as for `Reasoner.ask`."""
-        return ask(self.knowledge, question, self.condition, Settings(**settings), self._memo)  # type: ignore[arg-type]
+        return ask(self.model, question, self.condition, Settings(**settings), self._memo)  # type: ignore[arg-type]
 
     def explain(self, question: Proposition, **settings: object) -> Explanation:
         """Why, given all observations."""
-        return explain(self.knowledge, question, self.condition, Settings(**settings))  # type: ignore[arg-type]
+        return explained(self.model, question, self.condition, Settings(**settings))  # type: ignore[arg-type]
+
+    def probability(self, question: str | Expression, *, budget: float = 10.0, seed: int = 0) -> Probability:
+        """How often, given all observations; see `Reasoner.probability`."""
+        return probability(self.model, question, self.condition, budget=budget, seed=seed)
+
+    def marginals(self, *, belief: bool = False, budget: float = 10.0) -> pd.DataFrame:
+        """How often every value of every variable is, given all observations."""
+        return every.table(self.model, self.condition, belief, Settings(budget=budget))
+
+    def best(self, count: int = 1, *, budget: float = 10.0, seed: int = 0) -> Best:
+        """The most plausible point or points that agree with all observations."""
+        return best(self.model, self.condition, count, Settings(budget=budget, seed=seed))
+
+    def rank(self, variable: str, *, budget: float = 10.0, seed: int = 0) -> Ranking:
+        """Belief and plausibility of every value of a variable, given all observations."""
+        return rank(self.model, variable, self.condition, Settings(budget=budget, seed=seed))
 
     def __repr__(self) -> str:
         return f"Session({'nothing observed' if self.condition is None else self.condition})"

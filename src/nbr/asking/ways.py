@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, MutableMapping
 from dataclasses import replace
@@ -15,8 +14,8 @@ from nbr.inference import Limits, few, ganak, sat
 from nbr.inference.frontier import WalkedEstimate
 from nbr.language import Expression
 from nbr.language.expressions import Constant
+from nbr.model import Model
 from nbr.rules import Clause, Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.sources import SOURCES, Branching, Listing, Statements
 from nbr.sources.elimination import Elimination
 from nbr.sources.listing import ties
@@ -59,34 +58,33 @@ def _by_levels(part: Component, engine: str, grid: int | None) -> bool:
     """Whether a fuzzy question is better asked level by level than of listed points."""
     if engine not in ("auto", *WITHOUT_POINTS) or grid is not None or not by_levels.levels(part):
         return False
-    at_once = engine == "auto" and len(part.knowledge.rules) <= FEW_RULES
+    at_once = engine == "auto" and len(part.model.rules) <= FEW_RULES
     return not at_once or Listing.of(*part.question).seconds >= QUICK
 
 
 def _untold(part: Component, limits: Limits) -> str | None:
     """Why comparisons between numbers do not tell all that there is, in words for a user; None if they do."""
-    if part.knowledge.codec is not None:
+    if part.model.codec is not None:
         return None
     return why_not(ties(*part.question, seconds=LISTED * limits.left))
 
 
 def _folded(part: Component) -> Component:
     """A fuzzy condition as one more rule that is always there."""
-    if not isinstance(part.condition, Rule) or part.knowledge.codec is not None:
+    if not isinstance(part.condition, Rule) or part.model.codec is not None:
         return part
-    certain = copy.copy(part.condition)
-    certain.belief = 1.0
-    return replace(part, knowledge=Knowledge(part.knowledge.world, [*part.knowledge.rules, certain]), condition=None)
+    rules = (*part.model.rules, part.condition.with_belief(1.0))
+    return replace(part, model=part.model.with_rules(rules), condition=None)
 
 
 def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome | None:
     """Statements where listing points would take long or leave too many rules for an exact answer; else None."""
-    knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    if not isinstance(proposition, Expression) or Statements.unfit(knowledge, condition) or _untold(part, limits):
+    model, proposition, condition = part.model, part.proposition, part.condition
+    if not isinstance(proposition, Expression) or Statements.unfit(model, condition) or _untold(part, limits):
         return None
-    listed, few_rules = math.inf, len(knowledge.rules) <= FEW_RULES
-    why = f"{len(knowledge.rules)} rules are too many for listed points"
-    listing = Listing.of(*part.question) if few_rules or not all(map(is_crisp, knowledge.rules)) else None
+    listed, few_rules = math.inf, len(model.rules) <= FEW_RULES
+    why = f"{len(model.rules)} rules are too many for listed points"
+    listing = Listing.of(*part.question) if few_rules or not all(map(is_crisp, model.rules)) else None
     if listing is not None and (few_rules or listing.count <= few.MOST):
         listed, why = listing.seconds, f"{listing.grid.said} points"
         if listed < QUICK:
@@ -100,17 +98,15 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
     lined = None
     if ganak.available():
         known = _whole(part, memo)
-        counted = by_statements.counted(knowledge, proposition, condition, limits.share(GLANCE), known)
+        counted = by_statements.counted(model, proposition, condition, limits.share(GLANCE), known)
         if counted is None or not counted.exact:  # what takes a counter long may lie along a line
-            path = Path.of(knowledge, proposition, condition)
+            path = Path.of(model, proposition, condition)
             walked = None if path is None else path.exact(limits.share(LINED))
             if walked is not None and float(walked.high[2]) > 0:
                 return replace(of_formula(walked), why=f"{why}, and rules lie along a line of variables")
             lined = None if path is None else _along(path, limits)
             found += [lined] if lined is not None else []
-            counted = by_statements.counted(
-                knowledge, proposition, condition, limits.share(by_statements.COUNTED), known
-            )
+            counted = by_statements.counted(model, proposition, condition, limits.share(by_statements.COUNTED), known)
         whole = key(replace(part, proposition=Constant(True)))
         if memo is not None and whole is not None and counted is not None and counted.exact:
             memo[whole] = replace(counted, plausibility=(1, 1), doubt=(0, 0))
@@ -127,7 +123,7 @@ def _auto(part: Component, grid: int | None, limits: Limits, memo: Memo | None) 
     elif boxed is not None:
         pass
     elif lined is None and sat.available():
-        drawn = by_statements.from_draws(knowledge, proposition, condition, limits)
+        drawn = by_statements.from_draws(model, proposition, condition, limits)
         found += [drawn] if drawn is not None else []
     elif lined is None:
         notes.append(by_statements.SOLVER)
@@ -148,7 +144,7 @@ def _along(path: Path, limits: Limits) -> Outcome | None:
 def _from_boxes(part: Component, grid: int | None, limits: Limits) -> Outcome | None:
     """Where some rule is fuzzy, all can bound themselves within boxes, and points are too many to list in time."""
     question = part.question
-    if grid is not None or Branching.unfit(*question) or all(map(is_crisp, part.knowledge.rules)):
+    if grid is not None or Branching.unfit(*question) or all(map(is_crisp, part.model.rules)):
         return None
     listing = Listing.of(*question)
     if not listing.grid.boxes and listing.seconds < LISTED * limits.left:
@@ -161,12 +157,12 @@ def _from_boxes(part: Component, grid: int | None, limits: Limits) -> Outcome | 
 
 def _from_tables(part: Component, limits: Limits) -> Outcome | None:
     """Where some rule is fuzzy and the rules are thinly knit: elimination in drawn worlds."""
-    knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    if all(map(is_crisp, knowledge.rules)) or Elimination.unfit(knowledge, proposition, condition):
+    model, proposition, condition = part.model, part.proposition, part.condition
+    if all(map(is_crisp, model.rules)) or Elimination.unfit(model, proposition, condition):
         return None
     assert isinstance(proposition, Expression)
     assert condition is None or isinstance(condition, Expression)
-    found = of_formula(replace(Elimination(knowledge, proposition, condition).solve(limits), engine="elimination"))
+    found = of_formula(replace(Elimination(model, proposition, condition).solve(limits), engine="elimination"))
     return replace(found, why="rules are fuzzy and thinly knit, so variables are eliminated in worlds drawn at random")
 
 
@@ -178,19 +174,19 @@ def _why_points(part: Component, found: Outcome, engine: str) -> str:
         return "points are few enough to list"
     if found.kind == "95%":
         return f"points can be listed, but {len(part.rules)} rules make too many worlds; fewer rules, or more time"
-    reasons = (Statements.unfit(part.knowledge, part.condition), Branching.unfit(*part.question))
+    reasons = (Statements.unfit(part.model, part.condition), Branching.unfit(*part.question))
     said = "; ".join(dict.fromkeys(reason for reason in reasons if reason is not None))
     return f"points are too many to list{f', and no other way fits: {said}' if said else ''}"
 
 
 def _from_points(part: Component, engine: str, grid: int | None, limits: Limits) -> Outcome:
-    return by_points.answer(part.knowledge, part.proposition, part.condition, engine=engine, grid=grid, limits=limits)
+    return by_points.answer(part.model, part.proposition, part.condition, engine=engine, grid=grid, limits=limits)
 
 
 def _without_points(part: Component, engine: str, limits: Limits) -> Outcome:
     """By the engine that the user named, or an error that says why not."""
-    knowledge, proposition, condition = part.knowledge, part.proposition, part.condition
-    reason = Statements.unfit(knowledge, condition) or _untold(part, limits)
+    model, proposition, condition = part.model, part.proposition, part.condition
+    reason = Statements.unfit(model, condition) or _untold(part, limits)
     if not isinstance(proposition, Expression):
         reason = "the question is fuzzy"
     available, needs, solve, failed = NAMED[engine]
@@ -199,7 +195,7 @@ def _without_points(part: Component, engine: str, limits: Limits) -> Outcome:
     if reason is None:
         assert isinstance(proposition, Expression)
         assert condition is None or isinstance(condition, Expression)
-        found = solve(knowledge, proposition, condition, limits)
+        found = solve(model, proposition, condition, limits)
         if found is not None:
             return found
         reason = failed
@@ -207,15 +203,15 @@ def _without_points(part: Component, engine: str, limits: Limits) -> Outcome:
 
 
 def _along_a_line(
-    knowledge: Knowledge, proposition: Expression, condition: Expression | None, limits: Limits
+    model: Model, proposition: Expression, condition: Expression | None, limits: Limits
 ) -> Outcome | None:
     """Exactly if states are few, else as narrow as time allows."""
-    path = Path.of(knowledge, proposition, condition)
+    path = Path.of(model, proposition, condition)
     if path is None:
         return None
     found = path.exact(limits.share(by_statements.COUNTED)) or path.bounded(limits)
     if float(found.high[2]) == 0:
-        return by_statements.counted(knowledge, proposition, condition, limits)  # says what contradicts what
+        return by_statements.counted(model, proposition, condition, limits)  # says what contradicts what
     return of_formula(found, found.sure if isinstance(found, WalkedEstimate) else None)
 
 
@@ -239,10 +235,10 @@ NAMED: dict[str, tuple[Callable[[], bool], str, Callable[..., Outcome | None], s
 
 def _from_source(part: Component, name: str, limits: Limits) -> Outcome:
     """By what a source offers: its rows, or else its formula."""
-    source = SOURCES[name].of(part.knowledge, part.proposition, part.condition)
+    source = SOURCES[name].of(part.model, part.proposition, part.condition)
     rows = source.rows(limits)
     if rows is not None:
-        return by_points.from_rows(rows, part.knowledge, part.proposition, part.condition, "auto", limits)
+        return by_points.from_rows(rows, part.model, part.proposition, part.condition, "auto", limits)
     found = by_statements.from_formulas(source, limits)
     if found is None:
         raise NbrError(f"the source {name!r} did not give an answer in time; leave the choice to 'auto'")
@@ -257,9 +253,9 @@ def _whole(part: Component, memo: Memo | None) -> float | None:
 
 def key(part: Component) -> object | None:
     """What tells one part from another, where that can be said: where all its rules are statements."""
-    if not all(isinstance(rule, Clause) for rule in part.knowledge.rules):
+    if not all(isinstance(rule, Clause) for rule in part.model.rules):
         return None
     if not all(each is None or isinstance(each, Expression) for each in (part.proposition, part.condition)):
         return None
-    rules = tuple((rule.text, rule.degree) for rule in part.knowledge.rules if isinstance(rule, Clause))
-    return part.knowledge.world, rules, part.proposition, part.condition
+    rules = tuple((rule.text, rule.degree) for rule in part.model.rules if isinstance(rule, Clause))
+    return part.model.world, rules, part.proposition, part.condition

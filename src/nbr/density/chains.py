@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from nbr.density.draws import Draws
+from nbr.density.keeping import log_keep
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.priors import Independent
@@ -37,7 +38,7 @@ class Chains:
         log_weights: Tensor,
         generator: torch.Generator,
     ) -> None:
-        if draws.density.prior.log_mass({}) is None:
+        if draws.model.base.log_mass({}) is None:
             raise NbrError("chains need a prior that can be drawn from inside a condition")
         self.draws, self.condition, self.generator = draws, condition, generator
         picks = torch.multinomial(torch.softmax(log_weights, 0), STARTS, replacement=True, generator=generator)
@@ -47,15 +48,15 @@ class Chains:
         self._units: dict[int, float] = {}
 
     def _target(self, points: Tensor) -> Tensor:
-        value = self.draws.density.log_keep(points)
+        value = log_keep(self.draws.model, points)
         if self.condition is None:
             return value
-        return value.masked_fill(~self.condition.holds(self.draws.density.world, points), -math.inf)
+        return value.masked_fill(~self.condition.holds(self.draws.model.world, points), -math.inf)
 
     def sweep(self) -> None:
         """A fresh point offered to each chain, and every variable moved once."""
         self._accept(self.draws.points(CHAINS, self.generator))
-        prior = self.draws.density.prior
+        prior = self.draws.model.base
         if not isinstance(prior, Independent):
             for block in torch.randperm(len(prior.world), generator=self.generator).chunk(BLOCKS):
                 self._accept(prior.redraw(self.state, block, self.generator))
@@ -72,7 +73,7 @@ class Chains:
     @property
     def numbers(self) -> Tensor:
         """What is watched: bits and labels as 0 or 1, reals in units of how they vary among chains."""
-        world = self.draws.density.world
+        world = self.draws.model.world
         state = self.state.clone()
         for column, variable in enumerate(world.variables.values()):
             if isinstance(variable, Real):

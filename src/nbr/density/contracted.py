@@ -7,22 +7,22 @@ from collections.abc import Sequence
 
 import torch
 
-from nbr.density.stacked import Density
 from nbr.factors import Network, Unfit
 from nbr.language import Expression
 from nbr.language.expressions import And
+from nbr.model import Model
 
 Asked = tuple[Expression, Expression | None]
 
 
-def network(density: Density, said: Sequence[Expression], seconds: float) -> Network:
+def network(model: Model, said: Sequence[Expression], seconds: float) -> Network:
     """The tables of a density, for whatever questions and conditions say; `Unfit` says why there are none."""
-    if any(body.codec is not None for body in density.bodies):
+    if any(body.codec is not None for body in model.bodies):
         raise Unfit("rules on codes are no tables")
-    return Network.of(density.world, density.prior, [body.rules for body in density.bodies], said, seconds=seconds)
+    return Network.of(model.world, model.base, [body.rules for body in model.bodies], said, seconds=seconds)
 
 
-def contracted(density: Density, asked: Sequence[Asked], seconds: float) -> list[float | None] | None:
+def contracted(model: Model, asked: Sequence[Asked], seconds: float) -> list[float | None] | None:
     """P(Q | C) of each question, None where C has probability 0; None for all where the tables would be too large.
 
     All are one batch, and a condition that several questions share is summed over once.
@@ -30,7 +30,7 @@ def contracted(density: Density, asked: Sequence[Asked], seconds: float) -> list
     whole = list(dict.fromkeys(condition for _, condition in asked))
     both = [question if condition is None else And((condition, question)) for question, condition in asked]
     try:
-        tables = network(density, [*both, *(each for each in whole if each is not None)], seconds)
+        tables = network(model, [*both, *(each for each in whole if each is not None)], seconds)
         with torch.no_grad():
             logs = tables.log_sums([*both, *whole])
     except Unfit:

@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 
 from nbr.density.conditions import pieces, spots
-from nbr.density.stacked import Density
 from nbr.inference import ganak
 from nbr.inference.formula import Clause
 from nbr.language import Expression
 from nbr.language.linear import compares_numbers
+from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.priors import Independent
 from nbr.rules import Rule
@@ -32,56 +32,56 @@ LEVELS = 16  # of grade, up to which they are counted one by one
 
 
 def counted(
-    density: Density, question: Expression, condition: Expression | None, deadline: float
+    model: Model, question: Expression, condition: Expression | None, deadline: float
 ) -> tuple[float, float] | None:
     """The sums of P_0 P_keep over Q and C, and over C; None where that cannot be counted, or not in time."""
-    levels = _levels(density)
-    if levels is None or not isinstance(density.prior, Independent) or not ganak.available():
+    levels = _levels(model)
+    if levels is None or not isinstance(model.base, Independent) or not ganak.available():
         return None
     both, whole, before = 0.0, 0.0, 0.0
     for level in levels:
-        found = _sums(density, density.prior, question, condition, level, deadline)
+        found = _sums(model, model.base, question, condition, level, deadline)
         if found is None:
             return None
         both, whole, before = both + (level - before) * found[0], whole + (level - before) * found[1], level
     return both, whole
 
 
-def countable(density: Density, question: Expression, condition: Expression | None) -> bool:
+def countable(model: Model, question: Expression, condition: Expression | None) -> bool:
     """Whether a counter would find the sums if it had the time."""
-    levels = _levels(density)
-    if levels is None or not isinstance(density.prior, Independent) or not ganak.available():
+    levels = _levels(model)
+    if levels is None or not isinstance(model.base, Independent) or not ganak.available():
         return False
-    said = [rule.at_least(level) for rule in _rules(density) if rule.degree > 0 for level in levels]
+    said = [rule.at_least(level) for rule in _rules(model) if rule.degree > 0 for level in levels]
     return all(each is not None for each in said) and not compares_numbers([question, condition, *said])
 
 
-def _levels(density: Density) -> list[float] | None:
+def _levels(model: Model) -> list[float] | None:
     """The levels of grade, ascending; None if rules are no statements, or fuzzy ones of several bodies multiply."""
     found = {1.0}
-    for rule in _rules(density):
+    for rule in _rules(model):
         levels = rule.levels()
         if levels is None:
             return None
         found.update(levels)
-    coded = any(body.codec is not None for body in density.bodies)
-    mixed = len(found) > 1 and sum(bool(body.rules) for body in density.bodies) > 1
+    coded = any(body.codec is not None for body in model.bodies)
+    mixed = len(found) > 1 and sum(bool(body.rules) for body in model.bodies) > 1
     return None if coded or mixed or len(found) > LEVELS else sorted(found)
 
 
-def _rules(density: Density) -> Iterable[Rule]:
-    return (rule for body in density.bodies for rule in body.rules)
+def _rules(model: Model) -> Iterable[Rule]:
+    return (rule for body in model.bodies for rule in body.rules)
 
 
 def _sums(
-    density: Density,
+    model: Model,
     prior: Independent,
     question: Expression,
     condition: Expression | None,
     level: float,
     deadline: float,
 ) -> tuple[float, float] | None:
-    believed = [(rule, float(rule.likeliest)) for rule in _rules(density)]
+    believed = [(rule, float(rule.likeliest)) for rule in _rules(model)]
     said = [(belief, rule.at_least(level)) for rule, belief in believed if belief > 0]
     rules = [(belief, statement) for belief, statement in said if statement is not None]
     if len(rules) < len(said):
@@ -89,7 +89,7 @@ def _sums(
     statements = [question, *([] if condition is None else [condition]), *(statement for _, statement in rules)]
     if compares_numbers(statements):
         return None  # the prior does not weigh regions that comparisons between numbers make
-    encoder = Encoder(density.world, statements)
+    encoder = Encoder(model.world, statements)
     weights: list[tuple[int, float]] = []
     if condition is not None:
         encoder.require(condition)
@@ -101,7 +101,7 @@ def _sums(
         encoder.require(statement, unless=-selector)
         weights.append((selector, belief))
     asked = encoder.literal(question)
-    for name in density.world.names:
+    for name in model.world.names:
         _weigh(encoder, name, _masses(prior, encoder, name, statements), weights)
     clauses: list[Clause] = list(encoder.clauses)
     spare = encoder.count + 1  # so that something is weighed where there are no rules

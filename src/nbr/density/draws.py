@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from nbr.density.conditions import Inside, inside
-from nbr.density.stacked import Density
+from nbr.density.keeping import log_keep
 from nbr.errors import NbrError
 from nbr.language import Expression
+from nbr.model import Model
 from nbr.points.numbered import listing
 from nbr.priors import Empirical, Prior
 from nbr.world import World
@@ -36,24 +37,24 @@ class Draws:
     `combinations` are rows with holes and their log masses.
     """
 
-    density: Density
+    model: Model
     within: Inside
     share: float = 1.0
     combinations: tuple[Tensor, Tensor] | None = None
 
     @classmethod
-    def of(cls, density: Density, condition: Expression | None) -> Draws:
-        within = inside(density.world, condition)
-        mass = density.prior.log_mass(within.allowed)
+    def of(cls, model: Model, condition: Expression | None) -> Draws:
+        within = inside(model.world, condition)
+        mass = model.base.log_mass(within.allowed)
         if mass is None:
-            return cls(density, Inside({}, condition))
+            return cls(model, Inside({}, condition))
         if mass == -torch.inf:
             raise Impossible("the condition has probability 0: the prior gives nothing to the values it names")
-        found = None if condition is None or within.rest is None else _spelled(density.prior, condition)
+        found = None if condition is None or within.rest is None else _spelled(model.base, condition)
         if found is not None and not len(found[0]):
             raise Impossible("the condition has probability 0: no values that the prior allows meet it")
         inner = math.exp(mass) if found is None else float(found[1].exp().sum())
-        return cls(density, within, inner, found)
+        return cls(model, within, inner, found)
 
     @property
     def whole(self) -> bool:
@@ -62,7 +63,7 @@ class Draws:
 
     def points(self, count: int, generator: torch.Generator) -> Tensor:
         """Points of the prior inside what is drawn."""
-        prior = self.density.prior
+        prior = self.model.base
         if self.combinations is not None:
             rows, masses = self.combinations
             picks = torch.multinomial(torch.softmax(masses, 0), count, replacement=True, generator=generator)
@@ -73,9 +74,9 @@ class Draws:
 
     def log_weights(self, points: Tensor) -> Tensor:
         """log of P_keep, and of 0 where a point does not meet the rest of the condition."""
-        weights = self.density.log_keep(points)
+        weights = log_keep(self.model, points)
         if self.combinations is None and self.within.rest is not None:
-            return weights.masked_fill(~self.within.rest.holds(self.density.world, points), -torch.inf)
+            return weights.masked_fill(~self.within.rest.holds(self.model.world, points), -torch.inf)
         return weights
 
 

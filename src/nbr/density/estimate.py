@@ -54,13 +54,13 @@ def drawn(
     """
     sums, size = Sums(), _first(draws)
     start = clock.now()
-    movable = draws.density.prior.log_mass({}) is not None
+    movable = draws.model.base.log_mass({}) is not None
     heavy: tuple[Tensor, Tensor] | None = None
     while True:
         began = clock.now()
         points = draws.points(size, generator)
         weights = draws.log_weights(points)
-        sums.add(weights, question.holds(draws.density.world, points))
+        sums.add(weights, question.holds(draws.model.world, points))
         heavy = _heaviest(heavy, points, weights)
         now = clock.now()
         if sums.close or 2 * now - began > deadline:  # the next may take as long
@@ -75,7 +75,7 @@ def drawn(
 
 
 def _first(draws: Draws) -> int:
-    rules = sum(len(body.rules) for body in draws.density.bodies)
+    rules = sum(len(body.rules) for body in draws.model.bodies)
     return max(FEWEST, min(FIRST, WORK // max(1, rules)))
 
 
@@ -87,9 +87,9 @@ def split(
     P(Q | C) = m_1 k_1 / (m_1 k_1 + m_0 k_0), whose error does not grow as Q becomes rare. None where the prior does
     not know, or where few draws count.
     """
-    density, asked = draws.density, [question, Not(question)]
+    model, asked = draws.model, [question, Not(question)]
     try:
-        sides = [Draws.of(density, part if condition is None else And((condition, part))) for part in asked]
+        sides = [Draws.of(model, part if condition is None else And((condition, part))) for part in asked]
     except Impossible:
         return None
     masses = [side.share for side in sides]
@@ -146,7 +146,7 @@ def _chained(chains: Chains, question: Expression, deadline: float, sums: Sums) 
 
     Chains from one start are one witness: the error is that of the mean over so many as there are distinct starts.
     """
-    world = chains.draws.density.world
+    world = chains.draws.model.world
     start = clock.now()
     while clock.now() < start + SETTLING * (deadline - start):
         chains.sweep()

@@ -13,11 +13,10 @@ from torch import Tensor
 from nbr import clock, tables
 from nbr.density.left_open import left_open
 from nbr.density.predicting import Cells, cells
-from nbr.density.seen_together import Together
-from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language.expressions import Atom, conjunction
+from nbr.model import Model
 from nbr.tables import Table
 from nbr.world import Real, World
 
@@ -27,21 +26,21 @@ if TYPE_CHECKING:
 OPEN = 2.0  # seconds for what stays open of one cell
 
 
-def predict(density: Density, seen: Together | None, table: Table, column: str, seed: int) -> pd.DataFrame:
+def predict(model: Model, table: Table, column: str, seed: int) -> pd.DataFrame:
     """The column of each row from the others: its value, and how sure that is.
 
     Of a label, the probability, what stays open of it (`low` and `high`; the same number where the columns were seen
     together), and the probability of each label; of a number, the middle one, and the range in which nine in ten lie.
     """
-    found = cells(density, table.codes, column, seed)
-    frame = _frame(density.world, column, found)
+    found = cells(model, table.codes, column, seed)
+    frame = _frame(model.world, column, found)
     if found.chances is None:
-        frame["low"], frame["high"] = (_shown(density.world, column, found.quantiles()[:, at]) for at in (0, 2))
+        frame["low"], frame["high"] = (_shown(model.world, column, found.quantiles()[:, at]) for at in (0, 2))
         return frame
-    ranges = _open(density, seen, table.codes, column, found, seed)
+    ranges = _open(model, table.codes, column, found, seed)
     frame["probability"] = found.chances.max(dim=1).values.numpy()
     frame["low"], frame["high"] = [low for low, _ in ranges], [high for _, high in ranges]
-    variable = density.world.variables[column]
+    variable = model.world.variables[column]
     for label in range(found.chances.shape[1]):
         frame[f"{column}={variable.show(label)}"] = found.chances[:, label].numpy()
     return frame
@@ -81,24 +80,24 @@ class Imputed:
         return tables.filled_csv(Path(self.source), self.world, self.before, self.after, shown)
 
 
-def impute(density: Density, seen: Together | None, source: tables.TableLike, seed: int) -> Imputed:
+def impute(model: Model, source: tables.TableLike, seed: int) -> Imputed:
     """Fill the holes of a table, each by itself given what is observed of its row."""
     import pandas as pd
 
-    table, told = tables.read(source, density.world), []
+    table, told = tables.read(source, model.world), []
     filled = table.codes.clone()
-    for at, name in enumerate(density.world.names):
+    for at, name in enumerate(model.world.names):
         rows = table.codes[:, at].isnan().nonzero()[:, 0]
         if not len(rows):
             continue
-        frame = predict(density, seen, Table(density.world, table.codes[rows]), name, seed)
-        filled[rows, at] = torch.tensor([density.world.code(name, value) for value in frame[name]], dtype=torch.float64)
+        frame = predict(model, Table(model.world, table.codes[rows]), name, seed)
+        filled[rows, at] = torch.tensor([model.world.code(name, value) for value in frame[name]], dtype=torch.float64)
         lines = {"row": (rows + 1).numpy(), "column": name, "value": ""}
         told.append(
             pd.DataFrame({**lines, **{key: frame[key] for key in ("probability", "low", "high") if key in frame}})
         )
     listed = pd.concat(told).sort_values("row", kind="stable", ignore_index=True) if told else pd.DataFrame()
-    return Imputed(source, density.world, table.codes, filled, listed)
+    return Imputed(source, model.world, table.codes, filled, listed)
 
 
 @dataclass(frozen=True)
@@ -114,21 +113,19 @@ class Misfit:
         return {"row": self.row, "log_likelihood": self.log_likelihood, "cells": odd}
 
 
-def misfits(density: Density, table: Table, scores: Tensor, count: int, seed: int, odd: int = 3) -> list[Misfit]:
+def misfits(model: Model, table: Table, scores: Tensor, count: int, seed: int, odd: int = 3) -> list[Misfit]:
     """The rows with the lowest log-likelihoods, the lowest first, and their oddest cells.
 
     How well a cell fits is the probability of its label given the rest of the row, or of a number as far out.
     """
     order = scores.argsort()[:count]
-    codes, fits = table.codes[order], torch.ones(len(order), len(density.world), dtype=torch.float64)
-    for at, name in enumerate(density.world.names):
-        fits[:, at] = torch.where(codes[:, at].isnan(), 1.0, cells(density, codes, name, seed).fits(codes[:, at]))
+    codes, fits = table.codes[order], torch.ones(len(order), len(model.world), dtype=torch.float64)
+    for at, name in enumerate(model.world.names):
+        fits[:, at] = torch.where(codes[:, at].isnan(), 1.0, cells(model, codes, name, seed).fits(codes[:, at]))
     found = []
     for place, (row, mine) in enumerate(zip(order.tolist(), fits, strict=True)):
         oddest = [int(at) for at in mine.argsort()[:odd] if not bool(codes[place, int(at)].isnan())]
-        told = [
-            (density.world.names[at], _value(density.world, at, codes[place, at]), float(mine[at])) for at in oddest
-        ]
+        told = [(model.world.names[at], _value(model.world, at, codes[place, at]), float(mine[at])) for at in oddest]
         found.append(Misfit(row + 1, float(scores[row]), told))
     return found
 
@@ -149,25 +146,22 @@ def _shown(world: World, column: str, codes: Tensor) -> Any:
     return tables.frame(World({column: world.variables[column]}), codes[:, None])[column].to_numpy()
 
 
-def _open(
-    density: Density, seen: Together | None, codes: Tensor, column: str, found: Cells, seed: int
-) -> list[tuple[float, float]]:
+def _open(model: Model, codes: Tensor, column: str, found: Cells, seed: int) -> list[tuple[float, float]]:
     """What stays open of the likeliest label of each row; rows that say the same are looked at once."""
     done: dict[tuple[str, str], tuple[float, float]] = {}
     assert found.chances is not None
     ranges = []
     for row, label, chance in zip(codes, found.value.tolist(), found.chances.max(dim=1).values.tolist(), strict=True):
-        condition = _told(density.world, row, column)
+        condition = _told(model.world, row, column)
         key = (str(condition), str(label))
         if key not in done:
-            done[key] = _range(density, seen, _atom(density.world, column, label), condition, chance, seed)
+            done[key] = _range(model, _atom(model.world, column, label), condition, chance, seed)
         ranges.append(done[key])
     return ranges
 
 
 def _range(
-    density: Density,
-    seen: Together | None,
+    model: Model,
     question: Expression,
     condition: Expression | None,
     chance: float,
@@ -175,7 +169,7 @@ def _range(
 ) -> tuple[float, float]:
     generator = torch.Generator().manual_seed(seed)
     try:
-        left = left_open(density, seen, question, condition, chance, clock.now() + OPEN, generator)
+        left = left_open(model, question, condition, chance, clock.now() + OPEN, generator)
     except NbrError:  # no draw agrees with the row: all that can be said is nothing
         return 0.0, 1.0
     return (chance, chance) if left.range is None and not left.note else left.range or (0.0, 1.0)

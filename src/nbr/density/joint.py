@@ -1,4 +1,4 @@
-"""The prior of two bodies of knowledge combined.
+"""Two bodies of knowledge combined into one model.
 
 A prior is a belief function whose focal sets are points, and Dempster's rule multiplies those of independent origin.
 """
@@ -8,18 +8,27 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nbr.density.learned import Learned
+from nbr.density.saved import prior_spec
 from nbr.errors import NbrError
+from nbr.model import Model
 from nbr.priors import Independent, Prior, uniform
 from nbr.priors.independent import product
-from nbr.rules.knowledge import Knowledge
+from nbr.tables import seen_together
+from nbr.tables.seen_together import Together
 from nbr.world import Real, Variable, World
 
-Body = tuple[Knowledge, Prior | None]
+
+def combined(one: Model, other: Model) -> Model:
+    """Both over the union of their worlds; which one stands first does not matter."""
+    if one.codec is not None or other.codec is not None:
+        raise NbrError("models with a decoder cannot be combined: their latent worlds differ")
+    world = one.world | other.world
+    seen = Together.of(world, seen_together.combined(one.seen, other.seen))
+    return Model(world, (*one.rules, *other.rules), prior=_prior(world, one, other), seen=seen)
 
 
-def combined(world: World, left: Body, right: Body) -> Prior | None:
-    """The prior of both; which one stands first does not matter.
+def _prior(world: World, left: Model, right: Model) -> Prior | Model | None:
+    """The prior of both.
 
     A model that was trained on top of the other brings no prior of its own, and one prior that both have counts once.
     """
@@ -38,28 +47,27 @@ def combined(world: World, left: Body, right: Body) -> Prior | None:
         )
     columns = dict(zip(world.names, uniform(world).columns, strict=True))
     for prior in priors:
-        for name, column in zip(prior.world.names, prior.columns, strict=True):  # type: ignore[attr-defined]
+        for name, column in zip(prior.world.names, prior.columns, strict=True):  # type: ignore[union-attr]
             columns[name] = _product(name, world.variables[name], columns[name], column)
     return Independent(world, list(columns.values()))
 
 
-def _own(body: Body, other: Body) -> Prior | None:
+def _own(model: Model, other: Model) -> Prior | Model | None:
     """The prior of a model, unless that is what the other model says."""
-    prior = body[1]
-    trained_on_top = isinstance(prior, Learned) and _rules(prior.knowledge) == _rules(other[0])
-    return None if trained_on_top else prior
+    trained_on_top = isinstance(model.prior, Model) and _rules(model.prior) == _rules(other)
+    return None if trained_on_top else model.prior
 
 
-def _rules(knowledge: Knowledge) -> list[tuple[str, float]]:
-    return [(rule.describe(), rule.degree) for rule in knowledge.rules]
+def _rules(model: Model) -> list[tuple[str, float]]:
+    return [(rule.describe(), rule.degree) for rule in model.rules]
 
 
-def _same(one: Prior, other: Prior) -> bool:
+def _same(one: Prior | Model, other: Prior | Model) -> bool:
     if one is other:
         return True
     if type(one) is not type(other) or one.world != other.world:
         return False
-    (spec, tensors), (spec2, tensors2) = one.spec(), other.spec()
+    (spec, tensors), (spec2, tensors2) = prior_spec(one), prior_spec(other)
     return (
         spec == spec2
         and tensors.keys() == tensors2.keys()

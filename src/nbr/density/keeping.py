@@ -6,13 +6,17 @@ import torch
 from torch import Tensor
 
 from nbr.inference.point import keep
-from nbr.rules.knowledge import Knowledge
+from nbr.model import Model
 
 CHUNK = 1 << 14
 
 
-def log_keep(knowledge: Knowledge, points: Tensor) -> Tensor:
-    """log P_keep of observed points, equation (10), some thousands at a time."""
+def log_keep(model: Model, points: Tensor) -> Tensor:
+    """log P_keep of observed points, equation (10), some thousands at a time; bodies of rules multiply."""
     with torch.no_grad():
-        grades = (knowledge.grades_of_observed(chunk) for chunk in points.split(CHUNK))
-        return torch.cat([keep(part, knowledge.likeliest).log() for part in grades])
+        return torch.stack([_alone(body, points) for body in model.bodies]).sum(dim=0)
+
+
+def _alone(model: Model, points: Tensor) -> Tensor:
+    grades = (model.grades_of_observed(chunk) for chunk in points.split(CHUNK))
+    return torch.cat([keep(part, model.likeliest).log() for part in grades])

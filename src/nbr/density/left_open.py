@@ -19,14 +19,13 @@ from torch import Tensor
 from nbr.density.classes import Classes, crossed, number_of
 from nbr.density.couplings import Couplings, Joint
 from nbr.density.resampling import spread
-from nbr.density.seen_together import Together
 from nbr.density.shared import Sampled, sampled
-from nbr.density.stacked import Density
 from nbr.density.weighted import listed
 from nbr.errors import install
 from nbr.language import Expression
 from nbr.language.expressions import And, conjunction, conjuncts
 from nbr.language.linear import compares_numbers
+from nbr.model import Model
 
 CELLS = 1 << 14  # of a joint distribution in one linear program
 COUPLED = 1 << 22  # pairs of classes over all values of shared columns
@@ -44,8 +43,7 @@ class Open:
 
 
 def left_open(
-    density: Density,
-    seen: Together | None,
+    model: Model,
     question: Expression,
     condition: Expression | None,
     value: float | None,
@@ -53,6 +51,7 @@ def left_open(
     generator: torch.Generator,
 ) -> Open:
     """The range around the value of the model, if that is known; with the rows behind each view, also its error."""
+    seen = model.seen
     if seen is None or not seen.views:
         return Open(None)
     reads = question.names() | (frozenset() if condition is None else condition.names())
@@ -62,7 +61,7 @@ def left_open(
     if compares_numbers([question, condition]):
         return Open(None, "what stays open of a comparison between numbers is not computed")
     rows = dict(zip(map(frozenset, seen.views), seen.counts, strict=True))
-    asked = _Asked(density, question, condition, reads, generator, deadline, rows)
+    asked = _Asked(model, question, condition, reads, generator, deadline, rows)
     try:
         found = asked.range(sets)
     except ModuleNotFoundError as error:
@@ -94,7 +93,7 @@ def reduced(views: Sequence[Sequence[str]], reads: frozenset[str]) -> list[froze
 
 @dataclass(frozen=True)
 class _Asked:
-    density: Density
+    model: Model
     question: Expression
     condition: Expression | None
     reads: frozenset[str]
@@ -125,20 +124,20 @@ class _Asked:
 
     def coupled(self, one: frozenset[str], other: frozenset[str]) -> Open:
         """Two sets of columns: couple what each has alone for every value of what they share."""
-        world, shared = self.density.world, sorted(one & other)
+        world, shared = self.model.world, sorted(one & other)
         left, right = sorted((one - other) & self.reads), sorted((other - one) & self.reads)
-        found = listed(self.density, one | other)
+        found = listed(self.model, one | other)
         note = ""
         if found is not None:
             points, weights = found
             codes = points[:, [world.column(name) for name in shared]]
             number = torch.unique(codes, dim=0, return_inverse=True)[1] if shared else torch.zeros(len(points)).long()
             drawn = Sampled(points, number, torch.softmax(weights, 0))
-        elif self.density.prior.log_mass({}) is None:
+        elif self.model.base.log_mass({}) is None:
             return Open(None, "what stays open is not known: the prior cannot be drawn from inside a condition")
         else:
             told = self._told(one, other)
-            drawn = sampled(self.density, shared, [*left, *right], told, self.deadline, self.generator)
+            drawn = sampled(self.model, shared, [*left, *right], told, self.deadline, self.generator)
             note = f"over {drawn.count:,} draws of the columns shared"
         sides = [Classes.of(world, names, self._statements) for names in (left, right)]
         pays = drawn.count * sides[0].count * sides[1].count
@@ -173,8 +172,8 @@ class _Asked:
 
     def joint(self, names: list[str], sets: list[frozenset[str]]) -> Open | None:
         """A linear program over all cells; None if there are too many."""
-        world = self.density.world
-        found = listed(self.density, names)
+        world = self.model.world
+        found = listed(self.model, names)
         often = [name for each in sets for name in each]
         if found is None:
             return None
@@ -205,7 +204,7 @@ class _Asked:
         return [self.question, *([] if self.condition is None else [self.condition])]
 
     def _truths(self, points: Tensor) -> tuple[np.ndarray, np.ndarray]:
-        world = self.density.world
+        world = self.model.world
         whole = self.question if self.condition is None else And((self.question, self.condition))
         held = torch.ones(len(points)) if self.condition is None else self.condition.holds(world, points)
         return whole.holds(world, points).double().numpy(), held.double().numpy()

@@ -15,14 +15,12 @@ from torch import Tensor
 from nbr import clock
 from nbr.density.counted import counted
 from nbr.density.keeping import log_keep
-from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.language.expressions import Constant
+from nbr.model import Model
 from nbr.parallel import Told, mapped, nobody, pieces, seeded
 from nbr.points.numbered import Listing, listing
-from nbr.priors import Prior
 from nbr.priors.columns import BEYOND
-from nbr.rules.knowledge import Knowledge
 from nbr.tables import Table
 from nbr.tables.large import Large
 from nbr.tables.parquet import Piece
@@ -56,7 +54,7 @@ class Mean:
     error: float
 
 
-def score(knowledge: Knowledge, prior: Prior, table: Table, seed: int = 0, jobs: int | None = None) -> Score:
+def score(model: Model, table: Table, seed: int = 0, jobs: int | None = None) -> Score:
     """Exact where the points of the world can be listed and the prior scored, else estimated with its error.
 
     A cell that is no value of its variable is scored as 1 in 1,000, and otherwise as a hole, where points are listed;
@@ -64,25 +62,23 @@ def score(knowledge: Knowledge, prior: Prior, table: Table, seed: int = 0, jobs:
     """
     if not len(table):
         raise NbrError("there are 0 rows to score")
-    scorer = Scorer.of(knowledge, prior, seed)
+    scorer = Scorer.of(model, seed)
     chunks = [(seeded(seed, at), table.codes[some]) for at, some in enumerate(pieces(len(table), ROWS))]
     found = list(mapped(partial(_scored, scorer), chunks, jobs))
     variance = scorer.variance + sum(float(part.sum()) for _, part in found) / len(table) ** 2
     return Score(torch.cat([part for part, _ in found]), variance == 0, math.sqrt(variance))
 
 
-def score_large(
-    knowledge: Knowledge, prior: Prior, table: Large, seed: int = 0, jobs: int | None = None, told: Told = nobody
-) -> Mean:
+def score_large(model: Model, table: Large, seed: int = 0, jobs: int | None = None, told: Told = nobody) -> Mean:
     """The same of a table that does not fit in memory: rows that are alike are scored once."""
     if not table.rows:
         raise NbrError("there are 0 rows to score")
     counted = table.counted(jobs, told)
     if counted is not None and counted.counts is not None:
-        found = score(knowledge, prior, counted, seed, jobs)
+        found = score(model, counted, seed, jobs)
         mean = float(found.log_prob @ counted.counts.double()) / table.rows
         return Mean(mean, table.rows, found.exact, found.error)
-    scorer = Scorer.of(knowledge, prior, seed)
+    scorer = Scorer.of(model, seed)
     places = list(enumerate(table.pieces))
     sums = torch.tensor(
         list(mapped(partial(_summed, scorer, table, seed), places, jobs, told)), dtype=torch.float64
@@ -110,41 +106,40 @@ def _summed(scorer: Scorer, table: Large, seed: int, chunk: tuple[int, tuple[int
 class Scorer:
     """All that rows are scored by: the weights of all points, or a normaliser and its variance."""
 
-    knowledge: Knowledge
-    prior: Prior
+    model: Model
     weights: Tensor | None
     normaliser: float
     variance: float
 
     @classmethod
-    def of(cls, knowledge: Knowledge, prior: Prior, seed: int) -> Scorer:
-        listed = listing(knowledge.world)
-        weights = None if listed is None else log_weights(knowledge, prior, listed)
+    def of(cls, model: Model, seed: int) -> Scorer:
+        listed = listing(model.world)
+        weights = None if listed is None else log_weights(model, listed)
         if weights is not None:
-            return cls(knowledge, prior, weights, float(weights.logsumexp(0)), 0.0)
-        return cls(knowledge, prior, None, *_normaliser(knowledge, prior, torch.Generator().manual_seed(seed)))
+            return cls(model, weights, float(weights.logsumexp(0)), 0.0)
+        return cls(model, None, *_normaliser(model, torch.Generator().manual_seed(seed)))
 
     def rows(self, codes: Tensor, seed: int) -> tuple[Tensor, Tensor]:
         """The log-likelihood of each row, and its variance where holes are filled at random, by the delta method."""
-        listed = listing(self.knowledge.world) if self.weights is not None else None
+        listed = listing(self.model.world) if self.weights is not None else None
         if listed is not None and self.weights is not None:
-            beyond = self.knowledge.world.outside(codes).sum(dim=1) * math.log(BEYOND)
+            beyond = self.model.world.outside(codes).sum(dim=1) * math.log(BEYOND)
             return marginal(self.weights, listed, codes) - self.normaliser + beyond, torch.zeros(len(codes))
-        observed = self.prior.log_prob(codes)
+        observed = self.model.base.log_prob(codes)
         if observed is None:
             raise NbrError("rows cannot be scored: the prior can only be sampled")
         fills = FILLS if bool(codes.isnan().any()) else 1
-        filled = self.prior.complete(codes, fills, torch.Generator().manual_seed(seed))
-        keeps = log_keep(self.knowledge, filled.flatten(0, 1)).exp().view(len(codes), fills)
+        filled = self.model.base.complete(codes, fills, torch.Generator().manual_seed(seed))
+        keeps = log_keep(self.model, filled.flatten(0, 1)).exp().view(len(codes), fills)
         means = keeps.mean(dim=1).clamp(min=1e-300)
         variance = keeps.var(dim=1) / fills / means**2 if fills > 1 else torch.zeros(len(codes))
         return observed + means.log() - self.normaliser, variance
 
 
-def log_weights(knowledge: Knowledge, prior: Prior, listed: Listing) -> Tensor | None:
+def log_weights(model: Model, listed: Listing) -> Tensor | None:
     """log of P_0 P_keep for every point of a finite world; None if the prior cannot be scored."""
-    scores = prior.log_prob(listed.points)
-    return None if scores is None else scores + log_keep(knowledge, listed.points)
+    scores = model.base.log_prob(listed.points)
+    return None if scores is None else scores + log_keep(model, listed.points)
 
 
 def marginal(weights: Tensor, listed: Listing, codes: Tensor) -> Tensor:
@@ -164,13 +159,12 @@ def log_sum(values: Tensor, row: Tensor, rows: int) -> Tensor:
     return total.log() + top
 
 
-def _normaliser(knowledge: Knowledge, prior: Prior, generator: torch.Generator) -> tuple[float, float]:
+def _normaliser(model: Model, generator: torch.Generator) -> tuple[float, float]:
     """The log of the sum of P_0 P_keep over all points, and the variance of that, 0 where it was counted."""
-    density = Density.of(knowledge, prior)
-    sums = counted(density, Constant(True), None, clock.now() + COUNTING) if len(density.bodies) == 1 else None
+    sums = counted(model, Constant(True), None, clock.now() + COUNTING)
     if sums is not None and sums[1] > 0:
         return math.log(sums[1]), 0.0
-    kept = log_keep(knowledge, prior.sample(DRAWS, generator)).exp()
+    kept = log_keep(model, model.base.sample(DRAWS, generator)).exp()
     mean = float(kept.mean())
     if mean == 0:
         raise NbrError("not one of many points drawn from the prior agrees with the rules: there is no likelihood")

@@ -9,33 +9,31 @@ from torch import Tensor
 
 from nbr.density.contracted import Asked, contracted
 from nbr.density.probability import ORDERED, probability
-from nbr.density.stacked import Density
 from nbr.density.weighted import listed
 from nbr.errors import NbrError
 from nbr.factors import taken_apart
 from nbr.language import Expression, parse
+from nbr.model import Model
 
 Often = tuple[float, float] | None  # P(Q | C) and half of its 95% interval; None where none is known
 
 
-def probabilities(
-    density: Density, questions: Sequence[tuple[str, str | None]], budget: float, seed: int
-) -> list[Often]:
+def probabilities(model: Model, questions: Sequence[tuple[str, str | None]], budget: float, seed: int) -> list[Often]:
     """P(Q | C) of each question, in order; the budget is that of each."""
     words = {said for pair in questions for said in pair if said is not None}
-    statements = {said: parse(said, density.world) for said in words}
-    points = listed(density, frozenset().union(*(statement.names() for statement in statements.values())))
+    statements = {said: parse(said, model.world) for said in words}
+    points = listed(model, frozenset().union(*(statement.names() for statement in statements.values())))
     if points is None:
         asked = [(statements[question], None if given is None else statements[given]) for question, given in questions]
-        shares = _together(density, asked, budget)
+        shares = _together(model, asked, budget)
         if shares is not None:
             return [None if share is None else (share, 0.0) for share in shares]
-        return [_alone(density, *pair, budget, seed) for pair in questions]
-    table = _Weighted(density, *points, statements)
+        return [_alone(model, *pair, budget, seed) for pair in questions]
+    table = _Weighted(model, *points, statements)
     return [table.often(*pair) for pair in questions]
 
 
-def _together(density: Density, asked: Sequence[Asked], budget: float) -> list[float | None] | None:
+def _together(model: Model, asked: Sequence[Asked], budget: float) -> list[float | None] | None:
     """All questions by contraction: those that read the same several variables at once in one batch.
 
     What is said of several variables becomes tables of its own, and those of all questions together would be wide.
@@ -43,10 +41,10 @@ def _together(density: Density, asked: Sequence[Asked], budget: float) -> list[f
     groups: dict[object, list[int]] = {}
     for place, (question, condition) in enumerate(asked):
         said = [question] if condition is None else [question, condition]
-        groups.setdefault(taken_apart(density.world, said)[0], []).append(place)
+        groups.setdefault(taken_apart(model.world, said)[0], []).append(place)
     found: list[float | None] = [None] * len(asked)
     for places in groups.values():
-        shares = contracted(density, [asked[place] for place in places], ORDERED * budget)
+        shares = contracted(model, [asked[place] for place in places], ORDERED * budget)
         if shares is None:
             return None
         for place, share in zip(places, shares, strict=True):
@@ -54,9 +52,9 @@ def _together(density: Density, asked: Sequence[Asked], budget: float) -> list[f
     return found
 
 
-def _alone(density: Density, question: str, given: str | None, budget: float, seed: int) -> Often:
+def _alone(model: Model, question: str, given: str | None, budget: float, seed: int) -> Often:
     try:
-        found = probability(density, question, given, budget=budget, seed=seed)
+        found = probability(model, question, given, budget=budget, seed=seed)
     except NbrError:  # the condition has probability 0, or nothing could be drawn within it
         return None
     return None if found.value is None or found.error is None else (found.value, found.error)
@@ -65,15 +63,15 @@ def _alone(density: Density, question: str, given: str | None, budget: float, se
 class _Weighted:
     """All points and their weights, and where each statement holds."""
 
-    def __init__(self, density: Density, rows: Tensor, logs: Tensor, statements: dict[str, Expression]) -> None:
-        self.density, self.rows, self.statements = density, rows, statements
+    def __init__(self, model: Model, rows: Tensor, logs: Tensor, statements: dict[str, Expression]) -> None:
+        self.model, self.rows, self.statements = model, rows, statements
         self.weights = (logs - logs.max()).exp() if bool((logs > -torch.inf).any()) else torch.zeros_like(logs)
         self.known: dict[str, Tensor] = {}
         self.within: dict[str | None, tuple[Tensor, float]] = {}
 
     def holds(self, said: str) -> Tensor:
         if said not in self.known:
-            self.known[said] = self.statements[said].holds(self.density.world, self.rows).to(self.weights.dtype)
+            self.known[said] = self.statements[said].holds(self.model.world, self.rows).to(self.weights.dtype)
         return self.known[said]
 
     def often(self, question: str, given: str | None) -> Often:

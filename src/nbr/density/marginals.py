@@ -10,10 +10,10 @@ from torch import Tensor
 from nbr import clock
 from nbr.density.contracted import network
 from nbr.density.probability import ORDERED
-from nbr.density.stacked import Density
 from nbr.density.weighted import listed
 from nbr.factors import Unfit
 from nbr.language import Expression
+from nbr.model import Model
 from nbr.world import Real, World
 
 Stated = Mapping[str, Sequence[Expression]]  # of a variable, statements of which each point meets one
@@ -21,20 +21,20 @@ Conditions = Sequence[Expression | None]
 
 
 def marginals(
-    density: Density, stated: Stated, conditions: Conditions, budget: float
+    model: Model, stated: Stated, conditions: Conditions, budget: float
 ) -> tuple[dict[str, Tensor], str | None]:
     """How likely each statement about one variable is under each condition, (conditions, statements); exactly.
 
     NaN where the condition has probability 0. Of a bit or a choice there is a statement for each value, in order.
     Variables are left out that could not be weighed in `budget` seconds; then there is a reason beside the rest.
     """
-    start, world = clock.now(), density.world
+    start, world = clock.now(), model.world
     numbers = [name for name in stated if isinstance(world.variables[name], Real)]
     said = [each for each in conditions if each is not None]
     try:
-        tables = network(density, [*said, *(each for name in numbers for each in stated[name])], ORDERED * budget)
+        tables = network(model, [*said, *(each for name in numbers for each in stated[name])], ORDERED * budget)
     except Unfit as error:
-        found = _by_listing(density, stated, conditions, start + budget)
+        found = _by_listing(model, stated, conditions, start + budget)
         return found, str(error) if len(found) < len(stated) else None
     found = tables.marginals(conditions)
     for name in numbers:
@@ -43,13 +43,13 @@ def marginals(
     return {name: found[name] for name in stated}, None
 
 
-def _by_listing(density: Density, stated: Stated, conditions: Conditions, deadline: float) -> dict[str, Tensor]:
+def _by_listing(model: Model, stated: Stated, conditions: Conditions, deadline: float) -> dict[str, Tensor]:
     """All points weighed, or for each variable all combinations of what it, the rules and the conditions read."""
-    world, found = density.world, {}
+    world, found = model.world, {}
     names = frozenset[str]().union(*(each.names() for each in conditions if each is not None))
-    whole = listed(density, world.names)
+    whole = listed(model, world.names)
     for name, statements in stated.items():
-        known = whole or (listed(density, {name, *names}) if clock.now() < deadline else None)
+        known = whole or (listed(model, {name, *names}) if clock.now() < deadline else None)
         if known is None:
             continue
         points, logs = known

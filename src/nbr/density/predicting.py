@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nbr.density.keeping import log_keep
 from nbr.density.likelihood import log_weights, marginal
-from nbr.density.stacked import Density
 from nbr.errors import NbrError
+from nbr.model import Model
 from nbr.points.numbered import listing
 from nbr.world import Real, World
 
@@ -68,21 +69,21 @@ class Cells:
         return (2 * torch.minimum(below, above)).clamp(max=1.0)
 
 
-def cells(density: Density, codes: Tensor, column: str, seed: int = 0) -> Cells:
+def cells(model: Model, codes: Tensor, column: str, seed: int = 0) -> Cells:
     """What the model says of a column of rows; what the rows have there themselves is not looked at."""
     if not len(codes):
         raise NbrError("there are 0 rows to look at")
-    at = density.world.column(column)
+    at = model.world.column(column)
     rest = codes.clone()
     rest[:, at] = torch.nan
-    rest[density.world.outside(rest)] = torch.nan  # what no value is, says nothing
+    rest[model.world.outside(rest)] = torch.nan  # what no value is, says nothing
     generator = torch.Generator().manual_seed(seed)
     distinct, back = _distinct(rest)
     with torch.no_grad():
-        if isinstance(density.world.variables[column], Real):
-            draws, weights = _numbers(density, distinct, at, generator)
-            return Cells(density.world, column, None, draws[back], weights[back])
-        return Cells(density.world, column, _labels(density, distinct, at, generator)[back])
+        if isinstance(model.world.variables[column], Real):
+            draws, weights = _numbers(model, distinct, at, generator)
+            return Cells(model.world, column, None, draws[back], weights[back])
+        return Cells(model.world, column, _labels(model, distinct, at, generator)[back])
 
 
 def _distinct(rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -93,10 +94,10 @@ def _distinct(rows: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(holes > 0, torch.nan, values), back
 
 
-def _labels(density: Density, rows: Tensor, at: int, generator: torch.Generator) -> Tensor:
-    size = list(density.world.variables.values())[at].size
+def _labels(model: Model, rows: Tensor, at: int, generator: torch.Generator) -> Tensor:
+    size = list(model.world.variables.values())[at].size
     assert size is not None
-    joint = _Joint(density, generator)
+    joint = _Joint(model, generator)
     found = []
     for part in rows.split(max(1, AT_ONCE // size)):
         filled = part.repeat_interleave(size, dim=0)
@@ -108,13 +109,13 @@ def _labels(density: Density, rows: Tensor, at: int, generator: torch.Generator)
 class _Joint:
     """log of P_0 P_keep of rows with holes, up to what all have in common."""
 
-    def __init__(self, density: Density, generator: torch.Generator) -> None:
-        self.density, self.generator = density, generator
-        self.reads = [density.world.column(name) for name in sorted(density.reads)]
-        self.listed = listing(density.world) if len(density.bodies) == 1 and self.reads else None
+    def __init__(self, model: Model, generator: torch.Generator) -> None:
+        self.model, self.generator = model, generator
+        self.reads = [model.world.column(name) for name in sorted(model.reads)]
+        self.listed = listing(model.world) if self.reads else None
         self.weights = None
         if self.listed is not None:
-            self.weights = log_weights(density.bodies[0], density.prior, self.listed)
+            self.weights = log_weights(model, self.listed)
 
     def __call__(self, rows: Tensor) -> Tensor:
         if self.listed is not None and self.weights is not None:
@@ -122,24 +123,24 @@ class _Joint:
             ways = int(torch.where(rows.isnan(), sizes, 1.0).prod(dim=1).max())
             parts = rows.split(max(1, COMPLETED // ways))
             return torch.cat([marginal(self.weights, self.listed, part) for part in parts])
-        score = self.density.prior.log_prob(rows)
+        score = self.model.base.log_prob(rows)
         if score is None:
             raise NbrError("cells cannot be predicted: the prior can only be sampled")
         if not self.reads:
             return score
         holes = bool(rows[:, self.reads].isnan().any())
-        filled = self.density.prior.complete(rows, FILLS if holes else 1, self.generator)
-        kept = self.density.log_keep(filled.flatten(0, 1)).view(filled.shape[:2])
+        filled = self.model.base.complete(rows, FILLS if holes else 1, self.generator)
+        kept = log_keep(self.model, filled.flatten(0, 1)).view(filled.shape[:2])
         return score + kept.logsumexp(dim=1)
 
 
-def _numbers(density: Density, rows: Tensor, at: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def _numbers(model: Model, rows: Tensor, at: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     draws, weights = [], []
     for part in rows.split(max(1, AT_ONCE // DRAWS)):
-        filled = density.prior.complete(part, DRAWS, generator)
+        filled = model.base.complete(part, DRAWS, generator)
         kept = torch.zeros(filled.shape[:2], dtype=torch.float64)
-        if density.reads:
-            kept = density.log_keep(filled.flatten(0, 1)).view(filled.shape[:2])
+        if model.reads:
+            kept = log_keep(model, filled.flatten(0, 1)).view(filled.shape[:2])
         values, order = filled[:, :, at].sort(dim=1)
         draws.append(values)
         weights.append(torch.softmax(kept, dim=1).gather(1, order))

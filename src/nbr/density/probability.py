@@ -12,11 +12,10 @@ from nbr.density.counted import countable, counted
 from nbr.density.draws import Draws
 from nbr.density.estimate import Found, drawn, split
 from nbr.density.left_open import left_open
-from nbr.density.seen_together import Together
-from nbr.density.stacked import Density
 from nbr.density.weighted import listed
 from nbr.errors import NbrError
 from nbr.language import Expression, stated
+from nbr.model import Model
 
 ORDERED = 0.02  # of the time, for an order of summing
 AT_ONCE = 0.1  # of the time, for a counter that is quick
@@ -81,11 +80,10 @@ class Probability:
 
 
 def probability(
-    density: Density,
+    model: Model,
     question: Words,
     given: Words | None,
     *,
-    seen: Together | None = None,
     budget: float = 10.0,
     seed: int = 0,
 ) -> Probability:
@@ -95,12 +93,12 @@ def probability(
         raise NbrError(f"the budget is a number of seconds above 0, not {budget}")
     if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
         raise NbrError(f"the seed is a whole number from 0 to 2^63, not {seed}")
-    asked = stated(question, density.world, "question")
-    condition = None if given is None else stated(given, density.world, "condition")
+    asked = stated(question, model.world, "question")
+    condition = None if given is None else stated(given, model.world, "condition")
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        found = _value(density, asked, condition, start, ASKED * budget if seen else budget, generator)
-        left = left_open(density, seen, asked, condition, found.value, start + budget, generator)
+        found = _value(model, asked, condition, start, ASKED * budget if model.seen else budget, generator)
+        left = left_open(model, asked, condition, found.value, start + budget, generator)
     note = "; ".join(each for each in (found.reason, left.note) if each)
     return Probability(
         question=str(question),
@@ -115,21 +113,19 @@ def probability(
     )
 
 
-def often(
-    density: Density, question: object, given: object, seen: Together | None, budget: float, seed: int
-) -> Probability | str:
+def often(model: Model, question: object, given: object, budget: float, seed: int) -> Probability | str:
     """The probability, or the reason why there is none.
 
     An answer does not need it: a condition of probability 0, say, may still be asked about.
     """
     try:
-        return probability(density, question, given, seen=seen, budget=budget, seed=seed)  # type: ignore[arg-type]
+        return probability(model, question, given, budget=budget, seed=seed)  # type: ignore[arg-type]
     except NbrError as error:
         return str(error)
 
 
 def _value(
-    density: Density,
+    model: Model,
     question: Expression,
     condition: Expression | None,
     start: float,
@@ -137,26 +133,26 @@ def _value(
     generator: torch.Generator,
 ) -> Found:
     names = question.names() | (frozenset() if condition is None else condition.names())
-    points = listed(density, names)
+    points = listed(model, names)
     if points is not None:
         rows, weights = points
         if condition is not None:
-            weights = weights.masked_fill(~condition.holds(density.world, rows), -torch.inf)
+            weights = weights.masked_fill(~condition.holds(model.world, rows), -torch.inf)
         whole = weights.logsumexp(0)
         if whole == -torch.inf:
             raise nothing(condition)
-        yes = weights.masked_fill(~question.holds(density.world, rows), -torch.inf).logsumexp(0)
+        yes = weights.masked_fill(~question.holds(model.world, rows), -torch.inf).logsumexp(0)
         return Found(min(1.0, float((yes - whole).exp())), 0.0, "listed")
-    share = contracted(density, [(question, condition)], ORDERED * budget)
+    share = contracted(model, [(question, condition)], ORDERED * budget)
     if share is not None:
         if share[0] is None:
             raise nothing(condition)
         return Found(share[0], 0.0, "contracted")
-    draws = Draws.of(density, condition)  # says where the prior rules out the condition
-    counts = countable(density, question, condition)
+    draws = Draws.of(model, condition)  # says where the prior rules out the condition
+    counts = countable(model, question, condition)
     until = AT_ONCE
     while counts and until <= COUNTED_ALONE:
-        sums = counted(density, question, condition, start + until * budget)
+        sums = counted(model, question, condition, start + until * budget)
         if sums is not None:
             if sums[1] <= 0:
                 raise nothing(condition)

@@ -11,12 +11,10 @@ from torch import Tensor
 from nbr.density.chains import CHAINS, MET, Chains, Watch
 from nbr.density.draws import Draws
 from nbr.density.likelihood import log_weights
-from nbr.density.stacked import Density
 from nbr.errors import NbrError
 from nbr.language import Expression
+from nbr.model import Model
 from nbr.points.numbered import listing
-from nbr.priors import Prior
-from nbr.rules.knowledge import Knowledge
 
 BATCH = 1 << 15
 RARE = 1e-3  # below this share of points kept, chains take over
@@ -34,9 +32,9 @@ class Drawn:
     acceptance: float
 
 
-def draw(knowledge: Knowledge, prior: Prior, count: int, given: Expression | None, generator: torch.Generator) -> Drawn:
+def draw(model: Model, count: int, given: Expression | None, generator: torch.Generator) -> Drawn:
     """Exactly from the list of all points if the world is finite and small; else keep or discard; else chains."""
-    return Sampler.of(knowledge, prior, given).draw(count, generator)
+    return Sampler.of(model, given).draw(count, generator)
 
 
 @dataclass(frozen=True)
@@ -48,14 +46,14 @@ class Sampler:
     draws: Draws | None
 
     @classmethod
-    def of(cls, knowledge: Knowledge, prior: Prior, given: Expression | None) -> Sampler:
-        listed = listing(knowledge.world)
-        weights = None if listed is None else log_weights(knowledge, prior, listed)
+    def of(cls, model: Model, given: Expression | None) -> Sampler:
+        listed = listing(model.world)
+        weights = None if listed is None else log_weights(model, listed)
         if listed is None or weights is None:
-            return cls(given, None, Draws.of(Density.of(knowledge, prior), given))
+            return cls(given, None, Draws.of(model, given))
         points = listed.points
         if given is not None:
-            weights = weights.masked_fill(~given.holds(knowledge.world, points), -torch.inf)
+            weights = weights.masked_fill(~given.holds(model.world, points), -torch.inf)
         if not bool((weights > -torch.inf).any()):
             raise NbrError("nothing can be drawn: no point meets the condition and the rules")
         return cls(given, (points, torch.softmax(weights, dim=0), float(weights.logsumexp(0).exp())), None)

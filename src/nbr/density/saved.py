@@ -1,54 +1,134 @@
-"""A world, rules and a prior as plain data and tensors: what a file of a reasoner holds."""
+"""A model as plain data and tensors: what a file holds, or what a person writes in a .toml."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nbr import registry
-from nbr.density.seen_together import Together
 from nbr.density.written import by_hand as prior_by_hand
-from nbr.density.written import written
-from nbr.errors import NbrError
+from nbr.density.written import written as prior_written
+from nbr.errors import NbrError, suggest
+from nbr.model import Model
 from nbr.priors import Prior
-from nbr.rules.knowledge import Knowledge
+from nbr.rules import written
+from nbr.rules.base import Rule, number, text
+from nbr.rules.codec import Codec
+from nbr.rules.support import Support
+from nbr.tables.seen_together import Together
 from nbr.world import World
 
+IN_TOML = ("things", "variables", "rules", "expect", "prior", "views", "view_rows")
+OF_RULES = ("belief", "name", "support")  # what every kind of rule has
+LEARNED = "learned"  # a prior that is a model
 
-def write(knowledge: Knowledge, prior: Prior | None) -> tuple[registry.Spec, registry.Tensors]:
-    model, tensors = knowledge.spec()
-    if prior is not None:
-        model["prior"], parts = prior.spec()
+
+def write(model: Model) -> tuple[registry.Spec, registry.Tensors]:
+    """All of a model but its memory."""
+    spec: registry.Spec = {"variables": _ordered(model.world), "rules": []}
+    tensors: registry.Tensors = {}
+    first: dict[int, int] = {}  # of rules that share weights, the one that has them
+    for position, rule in enumerate(model.rules):
+        said, parts = rule.spec()
+        if rule.weights is not None and first.setdefault(id(rule.weights), position) != position:
+            said["weights"], parts = first[id(rule.weights)] + 1, {}
+        spec["rules"].append(said)
+        tensors |= registry.joined(parts, f"rules.{position}")
+    if model.codec is not None:
+        said, parts = model.codec.spec()
+        spec |= {"latent": _ordered(model.latent), **said}
+        tensors |= parts
+    if model.prior is not None:
+        spec["prior"], parts = prior_spec(model.prior)
         tensors |= registry.joined(parts, "prior")
-    return model, tensors
+    return spec | ({} if model.seen is None else model.seen.plain()), tensors
 
 
-def fitting(prior: Prior | None, world: World) -> Prior | None:
-    """A prior for a model of this world."""
-    if prior is not None and prior.world != world:
-        raise NbrError("the prior is of another world than the model")
-    return prior
+def prior_spec(prior: Prior | Model) -> tuple[registry.Spec, registry.Tensors]:
+    """A prior, or a model that is one."""
+    if isinstance(prior, Prior):
+        return prior.spec()
+    spec, tensors = write(prior)
+    return {"prior": LEARNED, "model": spec}, tensors
 
 
-def read(model: Mapping[str, Any], parts: registry.Parts) -> tuple[Knowledge, Prior | None]:
-    knowledge = Knowledge.from_spec(model, parts)
-    if "prior" not in model:
-        return knowledge, None
-    if not isinstance(model["variables"], list):  # by hand
-        return knowledge, written(knowledge.world, model["prior"])
-    kind = registry.find("prior", model["prior"]["prior"])
-    return knowledge, kind.from_spec(model["prior"], parts.below("prior", world=knowledge.world))
+def read(spec: Mapping[str, Any], parts: registry.Parts) -> Model:
+    """The inverse of `write`; the words of a .toml are the same."""
+    by_hand = not isinstance(spec.get("variables"), list)
+    if by_hand:
+        _check_entries(spec, IN_TOML)
+        spec = written.plain(spec)
+    world = _world(spec["variables"])
+    codec = Codec.from_spec(world, _world(spec["latent"]), spec, parts) if "decoder" in spec else None
+    rules: list[Rule] = []
+    for position, said in enumerate(spec.get("rules", []), 1):
+        try:
+            rules.append(_rule(said, parts.below(f"rules.{position - 1}", earlier=rules, codec=codec)))
+        except NbrError as error:
+            raise NbrError(f"rule {position}: {error}") from None
+    prior: Prior | Model | None = None
+    if "prior" in spec:
+        below = parts.below("prior", world=world)
+        prior = prior_written(world, spec["prior"]) if by_hand else _prior(spec["prior"], below)
+    seen = Together.of(world, spec.get("views"), spec.get("view_rows"))
+    return Model(world, tuple(rules), codec, prior, seen)
 
 
-def by_hand(knowledge: Knowledge, prior: Prior | None, seen: Together | None) -> registry.Spec:
+def _prior(spec: Mapping[str, Any], parts: registry.Parts) -> Prior | Model:
+    if spec["prior"] == LEARNED:
+        return read(spec["model"], parts)
+    found: Prior = registry.find("prior", spec["prior"]).from_spec(spec, parts)
+    return found
+
+
+def by_hand(model: Model) -> registry.Spec:
     """The same as a person would write it in a .toml; an error where that has no words for something."""
-    if knowledge.codec is not None:
+    if model.codec is not None:
         raise NbrError("a decoder cannot stand in a .toml: save the model as .nbr, or distil it")
-    model: registry.Spec = {} if seen is None else dict(seen.plain())
-    model |= {"variables": knowledge.world.spec, "rules": []}
-    for number, rule in enumerate(knowledge.rules, 1):
-        spec, tensors = rule.spec()
+    spec: registry.Spec = {} if model.seen is None else dict(model.seen.plain())
+    spec |= {"variables": model.world.spec, "rules": []}
+    for position, rule in enumerate(model.rules, 1):
+        said, tensors = rule.spec()
         if tensors:
-            raise NbrError(f"rule {number} ({rule}) cannot stand in a .toml: save the model as .nbr, or distil it")
-        model["rules"].append(spec)
-    return model if prior is None else model | {"prior": prior_by_hand(prior)}
+            raise NbrError(f"rule {position} ({rule}) cannot stand in a .toml: save the model as .nbr, or distil it")
+        spec["rules"].append(said)
+    return spec if model.prior is None else spec | {"prior": prior_by_hand(model.prior)}
+
+
+def _ordered(world: World) -> list[list[object]]:
+    """Variables as pairs: their order is part of the model, and JSON objects do not promise one."""
+    return [[name, spec] for name, spec in world.spec.items()]
+
+
+def _world(pairs: object) -> World:
+    """The inverse of `_ordered`."""
+    whole = isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+    if not isinstance(pairs, list) or not whole or not all(isinstance(name, str) for name, _ in pairs):
+        raise NbrError("the variables of a model are pairs of a name and a kind")
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise NbrError("a variable stands twice")
+    return World.from_spec(dict(pairs))
+
+
+def _rule(spec: object, parts: registry.Parts) -> Rule:
+    if not isinstance(spec, dict):
+        raise NbrError("must be a table: write [[rules]] above it")
+    name = next((name for name in ("veiled", *registry.names("rule")) if name in spec), None)
+    if name is None:
+        raise NbrError('has no rule = "..." and no memory = {...}')
+    found = registry.find("rule", name)
+    registry.check_keys(spec, found, OF_RULES)
+    if "belief" not in spec:
+        raise NbrError("has no belief")
+    checked = {**spec, "belief": number(spec, "belief"), "name": text(spec, "name") if "name" in spec else None}
+    rule: Rule = found.from_spec(checked, parts)
+    if "support" in spec:
+        rule.support = Support.read(spec["support"])
+    return rule
+
+
+def _check_entries(spec: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Raise an error that names an entry of a hand-written model which nobody reads."""
+    for key in spec:
+        if key not in known:
+            raise NbrError(f"unknown entry {key!r}" + suggest(key, known))

@@ -10,9 +10,10 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.density.draws import Draws, spread
-from nbr.density.stacked import Density
+from nbr.density.keeping import log_keep
 from nbr.errors import NbrError
 from nbr.language import Expression
+from nbr.model import Model
 from nbr.world import World
 
 SHARED = 1 << 11  # values of the shared columns
@@ -37,7 +38,7 @@ class Sampled:
 
 
 def sampled(
-    density: Density,
+    model: Model,
     shared: Sequence[str],
     asked: Sequence[str],
     inside: Expression | None,
@@ -49,21 +50,21 @@ def sampled(
     That part must be told by one of the two sets, so that P(part | z) is settled. Draws inside it have z as often as
     P(z | part), and dividing by P(part | z) gives weights in proportion to P(z) again, where it matters.
     """
-    draws = Draws.of(density, inside)
+    draws = Draws.of(model, inside)
     points = draws.points(TRIED, generator)
     weights = draws.log_weights(points)
     if not bool((weights > -torch.inf).any()):
         raise NbrError("what stays open was not found: no draw agrees with the condition and the rules")
-    rows, often = _distinct(density.world, shared, points, torch.softmax(weights, 0), generator)
+    rows, often = _distinct(model.world, shared, points, torch.softmax(weights, 0), generator)
     found = []
     for at, row in enumerate(rows.split(64)):
         if at and clock.now() > deadline:
             break
-        found.append(_given(density, row, asked, POINTS // len(rows), generator))
+        found.append(_given(model, row, asked, POINTS // len(rows), generator))
     filled = torch.cat([each for each, _ in found])
     chance = torch.cat([each for _, each in found])
     if inside is not None:
-        met = (inside.holds(density.world, filled.flatten(0, 1)).view(chance.shape) * chance).sum(dim=1)
+        met = (inside.holds(model.world, filled.flatten(0, 1)).view(chance.shape) * chance).sum(dim=1)
         often = torch.where(met > 0, often[: len(met)] / met, 0.0)
     chance = chance * often[: len(chance), None]
     number = torch.arange(len(filled)).repeat_interleave(filled.shape[1])
@@ -91,21 +92,21 @@ def _distinct(
 
 
 def _given(
-    density: Density, rows: Tensor, asked: Sequence[str], count: int, generator: torch.Generator
+    model: Model, rows: Tensor, asked: Sequence[str], count: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
     """Completions of rows, and how likely the model finds each given the row: (rows, ways, variables), (rows, ways)."""
-    prior, world = density.prior, density.world
+    prior, world = model.base, model.world
     ways = spread(world, list(asked), VALUES)
     if ways is None:
         filled = prior.complete(rows, max(DRAWN, count), generator)
-        weights = density.log_keep(filled.flatten(0, 1)).view(filled.shape[:2])
+        weights = log_keep(model, filled.flatten(0, 1)).view(filled.shape[:2])
         return filled, torch.softmax(weights, dim=1)
     crossed = torch.where(rows[:, None].isnan(), ways[None], rows[:, None]).flatten(0, 1)
     scores = prior.log_prob(crossed)
     assert scores is not None
-    fills = max(FILLS, count // len(ways)) if set(density.reads) - set(asked) - _known(world, rows) else 1
+    fills = max(FILLS, count // len(ways)) if set(model.reads) - set(asked) - _known(world, rows) else 1
     filled = prior.complete(crossed, fills, generator)
-    weights = density.log_keep(filled.flatten(0, 1)).view(len(rows), -1, fills) + scores.view(len(rows), -1, 1)
+    weights = log_keep(model, filled.flatten(0, 1)).view(len(rows), -1, fills) + scores.view(len(rows), -1, 1)
     return filled.view(len(rows), -1, len(world)), torch.softmax(weights.flatten(1), dim=1)
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from nbr.errors import NbrError, suggest
 from nbr.language import span
-from nbr.priors import Independent, Prior, numbers, uniform
+from nbr.priors import Independent, numbers, uniform
 from nbr.world import Bit, Choice, Real, Variable, World
 
 ROUNDING = 1e-6
@@ -44,7 +44,7 @@ def written(world: World, table: object) -> Independent:
     return Independent(world, list(columns.values()))
 
 
-def by_hand(prior: Prior) -> dict[str, object]:
+def by_hand(prior: object) -> dict[str, object]:
     """The inverse: a [prior] table, if the prior can be written as one.
 
     >>> world = World(flat=Bit(), weather=Choice("dry", "wet"))

@@ -207,7 +207,7 @@ def _clauses(members: Sequence[Member], agreed: Agreed, coarse: Coarse, table: T
             own = (support.held, support.rows)
             readings = [own] if clause is not None else _readings(members[at].literals, codes)
             least = min(limited(likeliest, held, rows, wanted.level) for held, rows in readings)
-            made = made.believed(least, support)
+            made = made.with_belief(least, support)
         found.append(made)
     return found
 

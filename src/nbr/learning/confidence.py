@@ -87,7 +87,7 @@ def supported(bank: Bank, objective: Objective, rows: int, level: float | None) 
     beliefs = _limits(profile, level).tolist()
     told = zip(rules, beliefs, profile.count.tolist(), profile.held.tolist(), strict=True)
     return [
-        rule.believed(min(low, rule.degree), Support(count, min(held, count), rule.degree, level))
+        rule.with_belief(min(low, rule.degree), Support(count, min(held, count), rule.degree, level))
         for rule, low, count, held in told
     ]
 

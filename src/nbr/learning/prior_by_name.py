@@ -47,7 +47,7 @@ def _named(prior: PriorLike, table: Table) -> Prior:
     if prior == "marginals":
         return marginals(table)
     if isinstance(prior, Reasoner):
-        prior = Learned(prior.knowledge, prior.known_prior)
+        prior = Learned(prior.model)
     if isinstance(prior, torch.distributions.Distribution):
         prior = Drawn(table.world, prior)
     if not isinstance(prior, Prior):

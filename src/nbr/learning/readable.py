@@ -41,7 +41,7 @@ def fit_clauses(
     reasoner = Reasoner(data.world, found.rules, prior=found.prior, views=data.views(), view_rows=data.view_rows())
     learned, part = (rows.train, rows.valid) if wanted.judged else (rows.trainable, rows.test)
     held = None if part is None else _measured(reasoner, part, wanted.judged, seed)
-    train = score(reasoner.knowledge, found.prior, learned, seed).mean
+    train = score(reasoner.model, learned, seed).mean
     words = KEPT if wanted.judged or part is not None else ALL
     if wanted.learn:
         words += _little(found.rules, len(learned))
@@ -59,7 +59,7 @@ def _little(rules: Sequence[Clause], rows: int) -> str:
 
 
 def _measured(reasoner: Reasoner, part: Table, judged: bool, seed: int) -> HeldOut:
-    scored = score(reasoner.knowledge, reasoner.prior, part, seed)
+    scored = score(reasoner.model, part, seed)
     error = (float(scored.log_prob.std(correction=0)) ** 2 / max(len(part) - 1, 1) + scored.error**2) ** 0.5
     which = "choices were" if judged else "no choice was"
     return HeldOut(
@@ -80,8 +80,8 @@ def _prior(
     if prior != "auto":
         known, why = choose(prior, data, rows, seed, watch)
         return known, (), why
-    if written is not None and written.known_prior is not None:
-        return written.known_prior, (), "prior: that of the rules that were written"
+    if written is not None and written.model.prior is not None:
+        return written.prior, (), "prior: that of the rules that were written"
     alone = {name for clause in clauses for name in clause.inputs if len(clause.inputs) == 1}
     often, even = marginals(rows.trainable).columns, uniform(data.world).columns
     columns, kept = [], []

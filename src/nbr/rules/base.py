@@ -50,7 +50,7 @@ class Rule(ABC):
         """The belief by which frequencies are counted: that of maximum likelihood, where `belief` is a lower limit."""
         return self.belief if self.support is None else self.support.likeliest
 
-    def believed(self, belief: float | Tensor, support: Support | None = None) -> Self:
+    def with_belief(self, belief: float | Tensor, support: Support | None = None) -> Self:
         """The same rule with another belief, and what that rests on."""
         other = copy.copy(self)
         other.belief, other.support = belief, support

@@ -19,8 +19,8 @@ from nbr.inference import Limits
 from nbr.inference.lattice import average
 from nbr.language import Expression
 from nbr.language.linear import compares_numbers
+from nbr.model import Model
 from nbr.rules import Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.sources.boxes import Pieces
 from nbr.sources.listing import narrowed
 from nbr.sources.outlook import Outlook, direction
@@ -40,11 +40,11 @@ CLOSE = 0.1  # of the tolerance: a world that is known so well is left alone
 class Branching(Source):
     """A question about points whose rules can bound themselves within boxes."""
 
-    def __init__(self, knowledge: Knowledge, proposition: Expression, condition: Set | None) -> None:
-        self.knowledge, self.world, self.proposition = knowledge, knowledge.world, proposition
+    def __init__(self, model: Model, proposition: Expression, condition: Set | None) -> None:
+        self.model, self.world, self.proposition = model, model.world, proposition
         self.condition = condition if isinstance(condition, Expression) else None
-        self.rules = [*knowledge.rules, *([condition] if isinstance(condition, Rule) else [])]
-        beliefs = knowledge.beliefs.detach()
+        self.rules = [*model.rules, *([condition] if isinstance(condition, Rule) else [])]
+        beliefs = model.beliefs.detach()
         self.beliefs = torch.cat([beliefs, beliefs.new_ones(len(self.rules) - len(beliefs))])
         self.chance = beliefs.new_ones(1)
         for belief in self.beliefs:
@@ -57,19 +57,19 @@ class Branching(Source):
                 self.cuts.setdefault(name, set()).update(numbers)
 
     @classmethod
-    def of(cls, knowledge: Knowledge, proposition: Set, condition: Set | None) -> Self:
-        reason = cls.unfit(knowledge, proposition, condition)
+    def of(cls, model: Model, proposition: Set, condition: Set | None) -> Self:
+        reason = cls.unfit(model, proposition, condition)
         if reason is not None:
             raise NbrError(f"boxes do not fit: {reason}")
-        knowledge, proposition, condition = narrowed(knowledge, proposition, condition)
+        model, proposition, condition = narrowed(model, proposition, condition)
         assert isinstance(proposition, Expression)
-        return cls(knowledge, proposition, condition)
+        return cls(model, proposition, condition)
 
     @staticmethod
-    def unfit(knowledge: Knowledge, proposition: Set, condition: Set | None) -> str | None:
+    def unfit(model: Model, proposition: Set, condition: Set | None) -> str | None:
         """Why a question cannot be answered this way, in words for a user."""
-        rules = [*knowledge.rules, *([condition] if isinstance(condition, Rule) else [])]
-        if knowledge.codec is not None:
+        rules = [*model.rules, *([condition] if isinstance(condition, Rule) else [])]
+        if model.codec is not None:
             return "what a decoder does within a box is not known"
         if not isinstance(proposition, Expression):
             return "the question is fuzzy"

@@ -18,9 +18,9 @@ from nbr.inference import Estimate, Limits
 from nbr.inference.sampled import FIRST, MISS, MOST, Sampled
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
+from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.rules import Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.sources.source import Set
 from nbr.world import Real, World
 
@@ -40,9 +40,9 @@ class Factor:
 class Elimination:
     """The rules, the question and each part of the condition as tables."""
 
-    def __init__(self, knowledge: Knowledge, proposition: Expression, condition: Expression | None) -> None:
-        self.world, self.beliefs = knowledge.world, knowledge.beliefs.detach()
-        self.rules = [_table(rule, self.world) for rule in knowledge.rules]
+    def __init__(self, model: Model, proposition: Expression, condition: Expression | None) -> None:
+        self.world, self.beliefs = model.world, model.beliefs.detach()
+        self.rules = [_table(rule, self.world) for rule in model.rules]
         given = [] if condition is None else list(conjuncts(condition))
         self.fixed = [_table(part, self.world) for part in given]
         yes = _table(proposition, self.world)
@@ -50,18 +50,18 @@ class Elimination:
         self.order = _order([each.names for each in (*self.rules, *self.fixed, yes)], self.world)[0]
 
     @staticmethod
-    def unfit(knowledge: Knowledge, proposition: Set, condition: Set | None) -> str | None:
+    def unfit(model: Model, proposition: Set, condition: Set | None) -> str | None:
         """Why a question cannot be answered this way, in words for a user."""
-        if knowledge.codec is not None or not isinstance(proposition, Expression) or isinstance(condition, Rule):
+        if model.codec is not None or not isinstance(proposition, Expression) or isinstance(condition, Rule):
             return "only statements can be asked of tables"
         given = [] if condition is None else list(conjuncts(condition))
-        parts: list[Set] = [*knowledge.rules, *given, proposition]
+        parts: list[Set] = [*model.rules, *given, proposition]
         scopes = [_names(part) for part in parts]
-        if any(isinstance(knowledge.world.variables[name], Real) for scope in scopes for name in scope):
+        if any(isinstance(model.world.variables[name], Real) for scope in scopes for name in scope):
             return "a rule reads a number"
-        if any(_size(scope, knowledge.world) > WIDEST for scope in scopes):
+        if any(_size(scope, model.world) > WIDEST for scope in scopes):
             return f"a rule reads more than {WIDEST:,} combinations of values"
-        if _order(scopes, knowledge.world)[1] > WIDEST:
+        if _order(scopes, model.world)[1] > WIDEST:
             return "the rules are too closely knit"
         return None
 

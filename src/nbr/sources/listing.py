@@ -19,9 +19,9 @@ from nbr.inference.point import keep
 from nbr.inference.reduce import crisp, first_crisp
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
+from nbr.model import Model
 from nbr.points.cells import Cells, cells
 from nbr.rules import Clause, Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.sources.regions import Regions, tied
 from nbr.sources.rows import Rows
 from nbr.sources.source import Set, Source
@@ -39,7 +39,7 @@ FEW = 1 << 16  # values of the variables of one rule up to which the most it can
 class Listing(Source):
     """The points that a question is about; making one counts them without building any."""
 
-    knowledge: Knowledge
+    model: Model
     proposition: Set
     condition: Set | None
     grid: Cells
@@ -48,16 +48,16 @@ class Listing(Source):
     @classmethod
     def of(
         cls,
-        knowledge: Knowledge,
+        model: Model,
         proposition: Set,
         condition: Set | None,
         grid: int = COARSE,
         seconds: float | None = None,
     ) -> Listing:
         """`seconds` are for regions that comparisons between numbers make, where they are not known yet."""
-        knowledge, proposition, condition = narrowed(knowledge, proposition, condition)
-        tied = ties(knowledge, proposition, condition, seconds)
-        return cls(knowledge, proposition, condition, _cells(knowledge, proposition, condition, grid, tied), tied)
+        model, proposition, condition = narrowed(model, proposition, condition)
+        tied = ties(model, proposition, condition, seconds)
+        return cls(model, proposition, condition, _cells(model, proposition, condition, grid, tied), tied)
 
     @property
     def count(self) -> int:
@@ -66,7 +66,7 @@ class Listing(Source):
     @property
     def width(self) -> int:
         """Numbers kept for each point."""
-        return 2 * (len(self.knowledge.rules) + len(self.knowledge.latent) + 2)
+        return 2 * (len(self.model.rules) + len(self.model.latent) + 2)
 
     @property
     def seconds(self) -> float:
@@ -76,7 +76,7 @@ class Listing(Source):
     def rows(self, limits: Limits) -> Rows:
         """All cells if there is time, else some of them, in an order that visits every region early."""
         fits = self.count <= LISTED
-        boxes = self.grid.boxes and self.knowledge.codec is None  # what a decoder does within a box is not known
+        boxes = self.grid.boxes and self.model.codec is None  # what a decoder does within a box is not known
         search = limits.share(0.5 if fits else 0.3)
         generator = torch.Generator().manual_seed(limits.seed)
         parts: list[tuple[Tensor, Tensor, Tensor]] = []
@@ -113,38 +113,38 @@ class Listing(Source):
     def _seconds_each(self, table: Tensor) -> float:
         """What an engine takes for one number of a table, on this machine at this time: that of a pass that sorts."""
         began = clock.now()
-        keep(table[:, : len(self.knowledge.rules)], self.knowledge.beliefs.detach())
+        keep(table[:, : len(self.model.rules)], self.model.beliefs.detach())
         return (clock.now() - began) / max(1, table.numel())
 
     @property
     def _tied_completely(self) -> bool:
         """Whether the regions that comparisons make are all there is to tell apart of the variables that they tie."""
-        parts = (*self.knowledge.rules, self.proposition, self.condition)
+        parts = (*self.model.rules, self.proposition, self.condition)
         smooth = {name for part in parts if isinstance(part, Rule) for name in part.smooth}
         return all(group.complete and not smooth.intersection(group.world.names) for group in self.tied)
 
     @property
     def rules(self) -> int:
         """How many rules a row has grades for; a fuzzy condition is one more."""
-        return len(self.knowledge.rules) + isinstance(self.condition, Rule)
+        return len(self.model.rules) + isinstance(self.condition, Rule)
 
     def _part(self, points: Tensor, radius: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """Of the points that meet the condition: grades and membership, the points, and covers of their boxes."""
-        knowledge, proposition, condition = self.knowledge, self.proposition, self.condition
-        if knowledge.codec is not None and knowledge.codec.encoder is not None:
-            points = knowledge.codec.encode(points)
-        observed = knowledge.observe(points)
+        model, proposition, condition = self.model, self.proposition, self.condition
+        if model.codec is not None and model.codec.encoder is not None:
+            points = model.codec.encode(points)
+        observed = model.observe(points)
         if isinstance(condition, Expression):
-            inside = condition.holds(knowledge.world, observed)
+            inside = condition.holds(model.world, observed)
             points, observed = points[inside], observed[inside]
             radius = None if radius is None else radius[inside]
-        columns = [*knowledge.grades(points).unbind(dim=1)]
+        columns = [*model.grades(points).unbind(dim=1)]
         if isinstance(condition, Rule):
             columns.append(condition.grades(observed))
         if isinstance(proposition, Rule):
             columns.append(proposition.grades(observed))
         else:
-            columns.append(proposition.holds(knowledge.world, observed).to(points.dtype))
+            columns.append(proposition.holds(model.world, observed).to(points.dtype))
         table = torch.stack(columns, dim=1)
         covers = table.new_zeros(0, table.shape[1] + 1)
         if radius is not None:
@@ -159,7 +159,7 @@ class Listing(Source):
         """The most that grades can be within boxes, and the least and the most of the membership."""
         boxed = (radius > 0).any(dim=1)
         table, points, observed, radius = table[boxed], points[boxed], observed[boxed], radius[boxed]
-        rules: list[tuple[Rule, Tensor]] = [(rule, points) for rule in self.knowledge.rules]
+        rules: list[tuple[Rule, Tensor]] = [(rule, points) for rule in self.model.rules]
         if isinstance(self.condition, Rule):
             rules.append((self.condition, observed))
         # Between cuts, statements do not change: only what is read smoothly does.
@@ -177,16 +177,16 @@ class Listing(Source):
 
     def _unseen(self) -> Tensor:
         """One cover for every point that was not gone through."""
-        most = [self._anywhere(rule) for rule in self.knowledge.rules] + [1.0] * isinstance(self.condition, Rule)
+        most = [self._anywhere(rule) for rule in self.model.rules] + [1.0] * isinstance(self.condition, Rule)
         return torch.tensor([[*most, 0.0, 1.0]], dtype=torch.float64)
 
     def _anywhere(self, rule: Rule) -> float:
         """The most that a rule can give where the condition holds, looking at its own variables alone."""
-        if self.knowledge.codec is not None or rule.smooth or not rule.inputs:
+        if self.model.codec is not None or rule.smooth or not rule.inputs:
             return 1.0
         if any(set(rule.inputs) & set(group.world.names) for group in self.tied):
             return 1.0
-        world = self.knowledge.world
+        world = self.model.world
         small = World({name: world.variables[name] for name in rule.inputs})
         parts = [
             part
@@ -206,46 +206,42 @@ class Listing(Source):
         return float(rule.bind(small).grades(points).max()) if len(points) else 1.0
 
 
-def narrowed(knowledge: Knowledge, proposition: Set, condition: Set | None) -> tuple[Knowledge, Set, Set | None]:
+def narrowed(model: Model, proposition: Set, condition: Set | None) -> tuple[Model, Set, Set | None]:
     """The same question in a world of only the variables that somebody reads."""
-    if knowledge.codec is not None:
-        return knowledge, proposition, condition
+    if model.codec is not None:
+        return model, proposition, condition
     read: set[str] = set()
-    for part in (*knowledge.rules, proposition, condition):
+    for part in (*model.rules, proposition, condition):
         if part is not None:
             read.update(part.inputs if isinstance(part, Rule) else part.names())
-    world = knowledge.world
+    world = model.world
     names = [name for name in world.names if name in read] or [world.names[0]]
     if len(names) == len(world):
-        return knowledge, proposition, condition
+        return model, proposition, condition
     small = World({name: world.variables[name] for name in names})
     moved = [part.bind(small) if isinstance(part, Rule) else part for part in (proposition, condition)]
-    return Knowledge(small, knowledge.rules), moved[0] or proposition, moved[1]
+    return Model(small, model.rules), moved[0] or proposition, moved[1]
 
 
-def ties(
-    knowledge: Knowledge, proposition: Set, condition: Set | None, seconds: float | None = None
-) -> tuple[Regions, ...]:
+def ties(model: Model, proposition: Set, condition: Set | None, seconds: float | None = None) -> tuple[Regions, ...]:
     """The variables that comparisons between numbers tie together, with their regions."""
-    if knowledge.codec is not None:
+    if model.codec is not None:
         return ()
-    parts = (*knowledge.rules, proposition, condition)
+    parts = (*model.rules, proposition, condition)
     said = [part.at_least(1.0) if isinstance(part, Rule) else part for part in parts if part is not None]
     graded = {name for part in parts if isinstance(part, Rule) and not isinstance(part, Clause) for name in part.inputs}
-    return tuple(tied(knowledge.world, [statement for statement in said if statement is not None], graded, seconds))
+    return tuple(tied(model.world, [statement for statement in said if statement is not None], graded, seconds))
 
 
-def _cells(
-    knowledge: Knowledge, proposition: Set, condition: Set | None, grid: int, groups: Sequence[Regions]
-) -> Cells:
-    if knowledge.codec is not None:
-        listed = knowledge.latent if knowledge.codec.encoder is None else knowledge.world
+def _cells(model: Model, proposition: Set, condition: Set | None, grid: int, groups: Sequence[Regions]) -> Cells:
+    if model.codec is not None:
+        listed = model.latent if model.codec.encoder is None else model.world
         return cells(listed, {}, listed.names, grid)
-    world = knowledge.world
+    world = model.world
     asked = [part for part in (proposition, condition) if part is not None]
     smooth: set[str] = set()
     cuts: dict[str, set[float]] = {}
-    for part in (*knowledge.rules, *asked):
+    for part in (*model.rules, *asked):
         smooth.update(part.smooth if isinstance(part, Rule) else ())
         found = part.cuts() if isinstance(part, Rule) else part.cuts(world)
         for name, numbers in found.items():

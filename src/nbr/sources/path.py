@@ -17,8 +17,8 @@ from nbr.inference import Estimate, Limits, frontier
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.language.linear import compares_numbers
+from nbr.model import Model
 from nbr.points.cells import cells
-from nbr.rules.knowledge import Knowledge
 from nbr.world import World
 
 WIDEST = 1 << 12  # points of the frontier
@@ -31,25 +31,24 @@ class Path:
         self.steps, self.points = steps, points
 
     @classmethod
-    def of(cls, knowledge: Knowledge, proposition: Expression, condition: Expression | None) -> Path | None:
+    def of(cls, model: Model, proposition: Expression, condition: Expression | None) -> Path | None:
         """None where rules are fuzzy, numbers are compared with each other, or the frontier would be too wide."""
-        if knowledge.codec is not None or any(rule.levels() != [1.0] for rule in knowledge.rules):
+        if model.codec is not None or any(rule.levels() != [1.0] for rule in model.rules):
             return None
-        said = [(rule.at_least(1.0), rule.degree) for rule in knowledge.rules]
+        said = [(rule.at_least(1.0), rule.degree) for rule in model.rules]
         rules = [(statement, belief) for statement, belief in said if statement is not None and belief > 0]
         rules += [(part, 1.0) for part in (() if condition is None else conjuncts(condition))]
         statements = [proposition, *(statement for statement, _ in rules)]
         if len(rules) < len([belief for _, belief in said if belief > 0]) or compares_numbers(statements):
             return None
-        values = _values(knowledge.world, statements)
+        values = _values(model.world, statements)
         scopes = [[name for name in values if name in statement.names()] for statement in statements]
         order = _order(list(values), scopes, {name: len(each) for name, each in values.items()})
         places = _Places(order, scopes, values)
         if places.points > WIDEST:
             return None
         tables = [
-            _holds(statement, scope, knowledge.world, values)
-            for statement, scope in zip(statements, scopes, strict=True)
+            _holds(statement, scope, model.world, values) for statement, scope in zip(statements, scopes, strict=True)
         ]
         return cls(_steps(order, scopes, tables, [belief for _, belief in rules], places), places.points)
 

@@ -16,8 +16,8 @@ from nbr.errors import NbrError
 from nbr.inference import Limits
 from nbr.inference.formula import Formula
 from nbr.language import Expression
+from nbr.model import Model
 from nbr.rules import Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.sources.rows import Rows
 
 Set = Expression | Rule
@@ -34,11 +34,11 @@ class Decision:
 class Source(ABC):
     """What is offered for a proposition under a condition: rows, or a formula, or both."""
 
-    knowledge: Knowledge  # points are points of its world; rows have its rules, and a fuzzy condition as one more
+    model: Model  # points are points of its world; rows have its rules, and a fuzzy condition as one more
 
     @classmethod
     @abstractmethod
-    def of(cls, knowledge: Knowledge, proposition: Set, condition: Set | None) -> Self:
+    def of(cls, model: Model, proposition: Set, condition: Set | None) -> Self:
         """The source for a question, or an error that says why it cannot take it."""
 
     def rows(self, limits: Limits) -> Rows | None:
@@ -57,16 +57,16 @@ class Source(ABC):
     def decide(self, rules: Collection[int], level: float, union: str, limits: Limits) -> Decision:
         """Whether a point for the question ("yes"), against it ("no") or any ("all") has a level in some rules."""
         rows = self.rows(limits)
-        return Decision() if rows is None else _from_rows(rows, self.knowledge, rules, level, union)
+        return Decision() if rows is None else _from_rows(rows, self.model, rules, level, union)
 
 
-def _from_rows(rows: Rows, knowledge: Knowledge, rules: Collection[int], level: float, union: str) -> Decision:
+def _from_rows(rows: Rows, model: Model, rules: Collection[int], level: float, union: str) -> Decision:
     inside = {"yes": rows.member > 0, "no": rows.member < 1, "all": rows.member >= 0}[union]
     chosen = sorted(rules)
     attained = (rows.witnesses[:, chosen] >= level).all(dim=1) & inside
     if bool(attained.any()):
         point = rows.points[int(attained.int().argmax())]
-        return Decision(point=dict(zip(knowledge.world.names, point.tolist(), strict=True)))
+        return Decision(point=dict(zip(model.world.names, point.tolist(), strict=True)))
     open_ = {"yes": rows.member_most > 0, "no": rows.member_least < 1, "all": rows.member_most >= 0}[union]
     reached = rows.most[open_] >= level
 

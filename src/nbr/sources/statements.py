@@ -22,9 +22,9 @@ from nbr.inference.sat import Deciding
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.language.linear import compares_numbers
+from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.rules import Clause, Rule
-from nbr.rules.knowledge import Knowledge
 from nbr.sources.encoding import Encoder
 from nbr.sources.source import Decision, Set, Source
 from nbr.world import Bit, Real, World
@@ -83,29 +83,27 @@ def _statement(rule: Rule) -> Expression:
 class Statements(Source):
     """The rules of a model, a question and a condition as formulas, one for each level of grade."""
 
-    def __init__(self, knowledge: Knowledge, question: Expression, conditions: Iterable[Expression]) -> None:
-        self.knowledge, self.question, self.conditions = knowledge, question, list(conditions)
+    def __init__(self, model: Model, question: Expression, conditions: Iterable[Expression]) -> None:
+        self.model, self.question, self.conditions = model, question, list(conditions)
         self._deciding: dict[float, tuple[Deciding, Encoder]] = {}
-        self.tables = {
-            position: Table(rule) for position, rule in enumerate(knowledge.rules) if rule.at_least(1.0) is None
-        }
+        self.tables = {position: Table(rule) for position, rule in enumerate(model.rules) if rule.at_least(1.0) is None}
 
     @classmethod
-    def of(cls, knowledge: Knowledge, proposition: Set, condition: Set | None) -> Self:
-        reason = cls.unfit(knowledge, condition)
+    def of(cls, model: Model, proposition: Set, condition: Set | None) -> Self:
+        reason = cls.unfit(model, condition)
         if reason is not None or not isinstance(proposition, Expression):
             raise NbrError(f"these are no statements: {reason or 'the question is fuzzy'}")
         assert condition is None or isinstance(condition, Expression)
-        return cls(knowledge, proposition, [] if condition is None else conjuncts(condition))
+        return cls(model, proposition, [] if condition is None else conjuncts(condition))
 
     @staticmethod
-    def unfit(knowledge: Knowledge, condition: Set | None = None) -> str | None:
+    def unfit(model: Model, condition: Set | None = None) -> str | None:
         """Why rules and a condition cannot be said as statements, in words for a user."""
-        if knowledge.codec is not None:
+        if model.codec is not None:
             return "rules on codes are no statements"
         if condition is not None and not isinstance(condition, Expression):
             return "the condition is fuzzy"
-        for rule in knowledge.rules:
+        for rule in model.rules:
             if rule.levels() is None and not Table.fits(rule):
                 return f"the rule {rule} is no statement and reads more than {TABLE:,} combinations of values"
         return None
@@ -114,7 +112,7 @@ class Statements(Source):
     def levels(self) -> list[float]:
         """All grades above 0 that some rule gives, and 1, ascending."""
         found = {1.0}
-        for position, rule in enumerate(self.knowledge.rules):
+        for position, rule in enumerate(self.model.rules):
             grades = self.tables[position].grades.unique().tolist() if position in self.tables else rule.levels()
             found.update(grade for grade in grades or () if 0 < grade <= 1)
         return sorted(found)
@@ -135,35 +133,35 @@ class Statements(Source):
         except OutOfTime:
             return Decision()
         point = encoder.point({literal for literal in deciding.solver.get_model() if literal > 0})
-        return Decision(point=dict(zip(self.knowledge.world.names, point.tolist(), strict=True)))
+        return Decision(point=dict(zip(self.model.world.names, point.tolist(), strict=True)))
 
     @cached_property
     def _compares(self) -> bool:
         """Whether numbers are compared with each other: then what is told apart hangs on the question."""
-        rules = self.knowledge.once("compares", lambda: compares_numbers(r.at_least(1.0) for r in self.knowledge.rules))
+        rules = self.model.once("compares", lambda: compares_numbers(r.at_least(1.0) for r in self.model.rules))
         return rules or compares_numbers([self.question, *self.conditions])
 
     def encoded(self, level: float) -> tuple[Formula, Encoder]:
         """The same, with what turns a model back into a point."""
-        rules, asked = self.knowledge.rules, [self.question, *self.conditions]
+        rules, asked = self.model.rules, [self.question, *self.conditions]
         if all(isinstance(rule, Clause) for rule in rules) and not self._compares:
             # Bits are told apart anyway; of other variables it matters what is asked.
-            world = self.knowledge.world
-            said = self.knowledge.once("atoms", lambda: {a for rule in rules for a in _statement(rule).atoms()})
+            world = self.model.world
+            said = self.model.once("atoms", lambda: {a for rule in rules for a in _statement(rule).atoms()})
             new = {a for each in asked for a in each.atoms() if not isinstance(world.variables[a.name], Bit)} - said
-            base, selectors = self.knowledge.once(("encoded", frozenset(new)), lambda: self._rules(level))
+            base, selectors = self.model.once(("encoded", frozenset(new)), lambda: self._rules(level))
             encoder = base.copy()
         else:
             encoder, selectors = self._rules(level)
         for condition in self.conditions:
             encoder.require(condition)
         question = encoder.literal(self.question)
-        beliefs = self.knowledge.beliefs.detach()
+        beliefs = self.model.beliefs.detach()
         return Formula(encoder.clauses, encoder.count, selectors, question, beliefs), encoder
 
     def _rules(self, level: float) -> tuple[Encoder, tuple[int, ...]]:
         """All rules, each with its selector."""
-        rules, world = self.knowledge.rules, self.knowledge.world
+        rules, world = self.model.rules, self.model.world
         said = {position: rule.at_least(level) for position, rule in enumerate(rules)}
         statements = [self.question, *self.conditions, *(each for each in said.values() if each is not None)]
         tabulated = {name for table in self.tables.values() for name in table.names}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import time
 from collections.abc import Sequence
@@ -21,7 +20,6 @@ from nbr.language import parse
 from nbr.language.expressions import LABEL, NUMBER, quoted
 from nbr.reasoner import Reasoner
 from nbr.remembered import Remembered
-from nbr.rules.knowledge import Knowledge
 from nbr.world import Bit, Choice, Variable, World
 
 Report = dict[str, Any]
@@ -60,7 +58,7 @@ class Asked:
         return {
             "name": self.name,
             "kind": "reasoner",
-            "prior": self.reasoner.known_prior is not None,
+            "prior": self.reasoner.model.prior is not None,
             "variables": [_variable(name, kind) for name, kind in self.reasoner.world.variables.items()],
             "rules": [
                 {"rule": number, **rule, "inputs": read}
@@ -73,20 +71,20 @@ class Asked:
         reasoner, given, budget = self._read(body, budget, question=body.question)
         if (variable := bare(reasoner.world, body.question)) is not None:
             return reasoner.rank(variable, given, budget=budget, seed=body.seed).as_json()
-        share = 0.0 if reasoner.known_prior is None else often.SHARE * budget
+        share = 0.0 if reasoner.model.prior is None else often.SHARE * budget
         settings = Settings(budget=budget - share, tolerance=body.tolerance, seed=body.seed)
-        answer = ask(reasoner.knowledge, body.question, given, settings, self.memo)
+        answer = ask(reasoner.model, body.question, given, settings, self.memo)
         return often.as_json(answer, often.probability(reasoner, body.question, given, share, body.seed))
 
     def ask_many(self, body: bodies.AskMany, budget: float) -> Report:
         """Answers to several questions under one condition, in order; the budget is for all of them."""
         asked = {f"questions.{n}": words for n, words in enumerate(body.questions)}
         reasoner, given, budget = self._read(body, budget, **asked)
-        wanted = body.probability and reasoner.known_prior is not None
+        wanted = body.probability and reasoner.model.prior is not None
         share = max(LEAST, budget / len(body.questions) / (2 if wanted else 1))
         settings = Settings(budget=share, seed=body.seed)
         pairs = [(words, given) for words in body.questions]
-        answers = ask_many(reasoner.knowledge, pairs, settings, memo=self.memo)
+        answers = ask_many(reasoner.model, pairs, settings, memo=self.memo)
         found: list[Probability | str | None] = [None] * len(answers)
         if wanted:
             found = [often.probability(reasoner, words, given, share, body.seed) for words in body.questions]
@@ -136,13 +134,10 @@ class Asked:
         return found
 
     def _without(self, off: Sequence[int]) -> Reasoner:
-        known = self.reasoner.knowledge
+        known = self.reasoner.model
         if off[-1] > len(known.rules):
             raise NbrError(f"there is no rule {off[-1]}: the model has {len(known.rules)}")
-        rules = [rule.believed(0.0) if number in off else rule for number, rule in enumerate(known.rules, 1)]
-        found = copy.copy(self.reasoner)
-        found.knowledge = Knowledge(known.world, rules, known.codec, known.kept)
-        return found
+        return Reasoner.of(known.without([number - 1 for number in off]))
 
 
 def _check(world: World, field: str, words: str) -> None:

@@ -1,0 +1,139 @@
+"""A model: a world, rules over it, a prior, and what was seen when it was learned; one value, passed whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from nbr import clock
+from nbr.errors import NbrError
+from nbr.priors import Prior, uniform
+from nbr.remembered import Remembered
+from nbr.rules.base import Rule
+from nbr.rules.codec import Codec
+from nbr.tables.seen_together import Together
+from nbr.world import World
+
+T = TypeVar("T")
+
+KEPT = 256 << 20  # bytes of what follows from the rules, kept for later questions
+
+
+class _Mine:
+    """Tells what one model has kept from what others have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A world and K rules over it; with a codec, the rules speak of its latent world.
+
+    The prior says how common points are beside the rules, and may be a model itself, whose rules then count too; none
+    given is a uniform one, and nothing is claimed of how often. A model is never changed: others are made from it, and
+    those share its memory as `kept`, so that there is one limit for all.
+    """
+
+    world: World
+    rules: tuple[Rule, ...] = ()
+    codec: Codec | None = None
+    prior: Prior | Model | None = None
+    seen: Together | None = None
+    kept: Remembered[Hashable, Any] = field(default_factory=lambda: Remembered(KEPT), repr=False)
+    _mine: _Mine = field(default_factory=_Mine, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.rules, Rule) or not isinstance(self.rules, Iterable):
+            raise NbrError("rules come as a list")
+        if self.prior is not None and self.prior.world != self.world:
+            raise NbrError("the prior is of another world than the model")
+        bound = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(self.rules, 1))
+        object.__setattr__(self, "rules", bound)
+
+    def with_rules(self, rules: Iterable[Rule]) -> Model:
+        """The same with other rules."""
+        return replace(self, rules=tuple(rules))
+
+    def without(self, positions: Collection[int]) -> Model:
+        """The same with some rules, counted from 0, believed to degree 0: numbers stay, and they change nothing."""
+        return self.with_rules(
+            rule.with_belief(0.0) if position in positions else rule for position, rule in enumerate(self.rules)
+        )
+
+    @property
+    def latent(self) -> World:
+        """The world that the rules speak of."""
+        return self.world if self.codec is None else self.codec.latent
+
+    @property
+    def bodies(self) -> tuple[Model, ...]:
+        """The model itself and those that it stands on, as priors.
+
+        Fuzzy rules of two bodies do not mix: the weight of a point is the prior's times P_keep of every body.
+        """
+        return (self, *self.prior.bodies) if isinstance(self.prior, Model) else (self,)
+
+    @property
+    def base(self) -> Prior:
+        """The prior below all rules; uniform if none is given."""
+        lowest = self.bodies[-1].prior
+        return lowest if isinstance(lowest, Prior) else uniform(self.world)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The variables that some rule reads, of any body; by way of an encoder, all."""
+        if any(body.codec is not None for body in self.bodies):
+            return frozenset(self.world.names)
+        return frozenset(name for body in self.bodies for rule in body.rules for name in rule.inputs)
+
+    @property
+    def beliefs(self) -> Tensor:
+        """The belief of each rule, shape (rules,)."""
+        return _degrees([rule.belief for rule in self.rules])
+
+    @property
+    def likeliest(self) -> Tensor:
+        """The beliefs by which frequencies are counted, shape (rules,); of learned rules not the lower limits."""
+        return _degrees([rule.likeliest for rule in self.rules])
+
+    def grades(self, points: Tensor) -> Tensor:
+        """R(z): the grade of each point in each rule, shape (points, rules)."""
+        done: dict[object, Tensor] = {}
+        columns = [rule.grades_beside(done, points) for rule in self.rules]
+        return torch.stack(columns, dim=1) if columns else points.new_zeros(len(points), 0)
+
+    def grades_of_observed(self, points: Tensor) -> Tensor:
+        """The same for points of the observed world, by way of their codes."""
+        return self.grades(points if self.codec is None else self.codec.encode(points))
+
+    def observe(self, points: Tensor) -> Tensor:
+        """F(z): what is observed at points of the latent world."""
+        return points if self.codec is None else self.codec.decode(points)
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once for a key. The key must name all that can change: beliefs, weights."""
+        found: Any = self.kept.get((self._mine, key), self._mine)
+        if found is self._mine:
+            found = self.kept[self._mine, key] = make()
+        known: T = found
+        return known
+
+
+def _degrees(beliefs: Iterable[float | Tensor]) -> Tensor:
+    numbers = [torch.as_tensor(belief, dtype=torch.float64) for belief in beliefs]
+    degrees = torch.stack(numbers) if numbers else torch.zeros(0, dtype=torch.float64)
+    if not bool(((degrees >= 0) & (degrees <= 1)).all()):
+        raise NbrError("a belief has left the range from 0 to 1")
+    return degrees
+
+
+def _bound(position: int, rule: Rule, world: World) -> Rule:
+    clock.check()
+    if not isinstance(rule, Rule):
+        raise NbrError(f"rule {position} is {rule!r}; write Clause(text, belief) or another kind of rule")
+    try:
+        return rule.bind(world)
+    except NbrError as error:
+        raise NbrError(f"rule {position}: {error}") from None
