@@ -77,6 +77,6 @@ def test_observations_leave_all_verbs() -> None:
     assert seen.probability("x1").open == pytest.approx(reasoner.probability("x1", given).open)
     assert seen.explain("x1").probability.value == pytest.approx(reasoner.probability("x1", given).value)
     assert seen.best().point == reasoner.best(given).point
-    assert str(seen.rank("x1")) == str(reasoner.rank("x1", given))
+    assert str(seen.rank("x1")).splitlines()[1:] == str(reasoner.rank("x1", given)).splitlines()[1:]
     columns = ["variable", "value", "probability"]
     pd.testing.assert_frame_equal(seen.marginals()[columns], reasoner.marginals(given)[columns])
