@@ -96,7 +96,7 @@ def exact(model: nbr.Reasoner, questions: list[tuple[int, Conditions]]) -> dict[
         wanted = float(mass[met & (points[:, question] == 1)].sum() / mass[met].sum())
         words = f"{names[question]}=1", ", ".join(f"{names[at]}={value}" for at, value in given)
         gaps.append(abs(model.probability(*words).value - wanted))
-        with patch("nbr.density.probability.listed", return_value=None):
+        with patch("nbr.density.sums.listable", return_value=None):
             found = model.probability(*words, budget=BUDGET)
         drawn.append(abs(found.value - wanted))
         inside.append(drawn[-1] <= found.error + 1e-9)

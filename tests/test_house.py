@@ -10,6 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "nbr"
 STOREYS = [
     ["errors", "clock"],
+    ["ways"],
     ["registry", "dates", "plots", "parallel", "progress", "remembered"],
     ["storage"],
     ["world"],

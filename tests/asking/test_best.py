@@ -13,7 +13,7 @@ import nbr
 import rule_bases
 from command import run
 from nbr import priors
-from nbr.asking import best as best_module
+from nbr.asking import maxima
 from nbr.asking.likeliest import Weights, by_maxsat, by_tables
 from nbr.factors import Unfit
 from nbr.factors.values import values
@@ -147,7 +147,7 @@ def test_where_no_way_fits_one_point_by_the_rules_alone(monkeypatch: pytest.Monk
         raise Unfit("no")
 
     for way in ("by_tables", "by_points", "by_maxsat"):
-        monkeypatch.setattr(best_module, way, unfit)
+        monkeypatch.setattr(maxima, way, unfit)
     reasoner, _ = rated(1)
     found = reasoner.best(count=3)
     assert not found.exact

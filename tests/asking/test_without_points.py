@@ -183,6 +183,7 @@ def test_an_interval_never_leaves_out_what_may_be_true(monkeypatch: pytest.Monke
     assert right.exact
     monkeypatch.setattr("nbr.inference.ganak.available", lambda: False)
     monkeypatch.setattr("nbr.inference.sat.available", lambda: False)
+    monkeypatch.setattr("nbr.sources.path.Path.of", lambda *_: None)
     poor = model.ask("x0", "x1", budget=0.3)
     assert not poor.exact
     assert poor.belief <= right.belief + 1e-9

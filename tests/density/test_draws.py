@@ -12,7 +12,7 @@ import nbr
 from frequencies import nothing, oracle, rare_world, smooth, unit_rules
 from nbr.app import screen
 from nbr.density import estimate, many, weighted
-from nbr.density import probability as often
+from nbr.density import sums as often
 from nbr.density.draws import Draws
 from nbr.density.many import probabilities
 from nbr.model import Model

@@ -14,7 +14,7 @@ import torch
 import nbr
 import rule_bases
 from frequencies import independent, mixed, nothing, oracle, rare_world, smooth
-from nbr.density import probability as often
+from nbr.density import sums as often
 from nbr.density import weighted
 from nbr.density.conditions import inside, pieces, spots
 from nbr.density.counted import counted

@@ -34,9 +34,10 @@ def test_the_prior_is_drawn_inside_a_narrow_condition() -> None:
 
 
 def chained(model: nbr.Reasoner, given: str | None, monkeypatch: pytest.MonkeyPatch, count: int) -> sampling.Drawn:
-    monkeypatch.setattr(sampling, "listing", lambda world: None)
+    monkeypatch.setattr(sampling, "listing", lambda *_: None)
     monkeypatch.setattr(sampling, "RARE", 1.0)
     monkeypatch.setattr(sampling, "TRIED", sampling.BATCH)
+    monkeypatch.setattr(sampling, "VALUES", 0)  # no tables
     condition = None if given is None else nbr.parse(given)
     return draw(model.model, count, condition, generator())
 

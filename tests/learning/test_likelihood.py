@@ -104,10 +104,11 @@ def test_samples_agree_with_probabilities() -> None:
 
 
 def kept_and_chains(method: str, monkeypatch: pytest.MonkeyPatch) -> nbr.Reasoner:
-    monkeypatch.setattr(sampling, "listing", lambda world: None)
+    monkeypatch.setattr(sampling, "listing", lambda *_: None)
     if method == "chains":
         monkeypatch.setattr(sampling, "RARE", 1.0)
         monkeypatch.setattr(sampling, "TRIED", sampling.BATCH)
+        monkeypatch.setattr(sampling, "VALUES", 0)  # no tables
     return nbr.Reasoner(WORLD, RULES, prior=PRIORS["marginals"])
 
 

@@ -101,4 +101,4 @@ def test_no_order_is_looked_for_where_none_is_of_use(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("nbr.inference.ganak.available", lambda: False)
     rules = [nbr.Clause(f"{one} | ~{other}", 0.6) for one, other in scopes[:40]]
     answer = nbr.Reasoner(nbr.World.bits(60), rules).ask("x0", "x5", budget=0.5)
-    assert answer.engine == "drawn"
+    assert answer.engine in ("drawn", "frontier")

@@ -113,7 +113,7 @@ def test_counted_rows_are_the_rows(stored: tuple[Path, torch.Tensor]) -> None:
     assert (found.rows, len(found)) == (400, len(torch.unique(codes.nan_to_num(nan=9), dim=0)))
     whole, again = Table(WORLD, codes), found.codes.repeat_interleave(found.counts, dim=0)
     assert sorted(again.nan_to_num(nan=9).tolist()) == sorted(codes.nan_to_num(nan=9).tolist())
-    assert (found.views(), found.view_rows(), found.model.seen) == (whole.views(), whole.view_rows(), whole.model.seen)
+    assert (found.views(), found.view_rows(), found.together) == (whole.views(), whole.view_rows(), whole.together)
     parts = split(found, seed=3)
     assert parts.test is not None
     assert [part.rows for part in (parts.train, parts.valid, parts.test, parts.every)] == [320, 40, 40, 400]
@@ -142,13 +142,13 @@ def test_scores(stored: tuple[Path, torch.Tensor], monkeypatch: pytest.MonkeyPat
     path, codes = stored
     model = nbr.Reasoner(WORLD, [nbr.Clause("a -> b=w", 0.7), nbr.Clause("c", 0.3)], prior=priors.uniform(WORLD))
     whole = score(model.model, Table(WORLD, codes))
-    streamed = score_large(model.model, model.prior, large.open_large(path, WORLD))
+    streamed = score_large(model.model, large.open_large(path, WORLD))
     assert (streamed.rows, streamed.exact) == (400, True)
     assert streamed.mean == pytest.approx(whole.mean, abs=1e-12)
     monkeypatch.setattr("nbr.density.likelihood.listing", lambda world: None)  # as where a world is too large
     monkeypatch.setattr("nbr.tables.tally.listing", lambda world, most: None)
     monkeypatch.setattr("nbr.density.likelihood.ROWS", 90)
-    drawn = score_large(model.model, model.prior, large.open_large(path, WORLD), seed=1)
+    drawn = score_large(model.model, large.open_large(path, WORLD), seed=1)
     assert drawn.mean == pytest.approx(whole.mean, abs=0.02)
     assert drawn.error == pytest.approx(score(model.model, Table(WORLD, codes), 1).error, rel=0.1)
 

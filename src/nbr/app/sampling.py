@@ -47,7 +47,7 @@ def sample(
         parts: Iterator[pd.DataFrame] = iter([table])
     else:
         condition = None if given is None else stated(given, reasoner.world, "condition")
-        sampler = Sampler.of(reasoner.model, condition)
+        sampler = Sampler(reasoner.model, condition)
         chunks = [(seeded(seed, at), some.stop - some.start) for at, some in enumerate(pieces(count, ROWS))]
         drawn = mapped(partial(_drawn, sampler), chunks, jobs, chunks_of(f"times {ROWS:,} rows"))
         parts = (

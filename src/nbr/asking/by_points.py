@@ -3,51 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from nbr import clock
+from nbr.asking.asked import Asked
+from nbr.asking.components import Component
 from nbr.asking.outcome import Contradiction, Outcome
-from nbr.inference import Limits, Problem, solve
+from nbr.inference import Problem, few, ganak, sat, solve
 from nbr.inference.reduce import distinct, front
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.rules import Rule
+from nbr.sources import Branching
 from nbr.sources.listing import COARSE, Listing
 from nbr.sources.rows import Rows
 from nbr.sources.source import Set
+from nbr.ways import NEVER, Cost, Limits, Way
 
 PAIRS = 1 << 20  # grades of pairs of points held at a time
 FINEST = 1_000_000  # pieces of a grid
+RULES = 16  # up to which listed points give an exact answer at once
 
 
-def answer(
-    model: Model,
-    proposition: Set,
-    condition: Set | None,
-    *,
-    engine: str,
-    grid: int | None,
-    limits: Limits,
-) -> Outcome:
-    """List or probe the points, ever finer along reals that rules read smoothly, while that helps and time allows."""
-    pieces, began = grid or COARSE, clock.now()
-    found = _attempt(model, proposition, condition, engine, pieces, limits)
-    while grid is None and found.finer and found.width > limits.tolerance and pieces < FINEST:
-        spent, began = clock.now() - began, clock.now()
-        if limits.left < 10 * spent:
-            break
-        pieces, before = 4 * pieces, found
-        found = _attempt(model, proposition, condition, engine, pieces, limits)
-        if found.width > 0.9 * before.width:  # also where there was no time to go through the finer grid
-            return min(found, before, key=lambda each: each.width)
-    return found
+class Points(Way[Asked, Outcome]):
+    """Points listed or probed, ever finer along reals that rules read smoothly; any part of a question fits."""
+
+    name = "points"
+
+    def __init__(self, engine: str = "auto") -> None:
+        self.engine = engine
+
+    def cost(self, asked: Asked) -> Cost:
+        """Listing is what takes time; what engines do with many rules cannot be foretold."""
+        few_rules = len(asked.part.model.rules) <= RULES
+        stated = asked.crisp and asked.no_statements is None and (ganak.available() or sat.available())
+        if stated and not few_rules:
+            return NEVER  # statements are counted, or decided
+        sure = few_rules or asked.listing.count <= few.MOST
+        return Cost(asked.listing.seconds, sure and not asked.listing.grid.boxes)
+
+    def solve(self, asked: Asked, limits: Limits) -> Outcome:
+        grid, part, began = asked.grid, asked.part, clock.now()
+        pieces = grid or COARSE
+        found = _attempt(part, self.engine, pieces, limits)
+        while grid is None and found.finer and found.width > limits.tolerance and pieces < FINEST:
+            spent, began = clock.now() - began, clock.now()
+            if limits.left < 10 * spent:
+                break
+            pieces, before = 4 * pieces, found
+            found = _attempt(part, self.engine, pieces, limits)
+            if found.width > 0.9 * before.width:  # also where there was no time to go through the finer grid
+                found = min(found, before, key=lambda each: each.width)
+                break
+        untold = asked.untold
+        return replace(found, why=_why(asked, found), notes=() if untold is None else (untold,))
 
 
-def _attempt(model: Model, proposition: Set, condition: Set | None, engine: str, grid: int, limits: Limits) -> Outcome:
-    rows = Listing.of(model, proposition, condition, grid).rows(limits)
-    return from_rows(rows, model, proposition, condition, engine, limits)
+def _why(asked: Asked, found: Outcome) -> str:
+    """Why points were gone through, and what would make the answer exact."""
+    if found.exact:
+        return "points are few enough to list"
+    if found.kind == "95%":
+        return (
+            f"points can be listed, but {len(asked.part.rules)} rules make too many worlds; fewer rules, or more time"
+        )
+    reasons = (asked.no_statements, Branching.unfit(*asked.part.question))
+    said = "; ".join(dict.fromkeys(reason for reason in reasons if reason is not None))
+    return f"points are too many to list{f', and no other way fits: {said}' if said else ''}"
+
+
+def _attempt(part: Component, engine: str, grid: int, limits: Limits) -> Outcome:
+    rows = Listing.of(*part.question, grid).rows(limits)
+    return from_rows(rows, *part.question, engine, limits)
 
 
 def from_rows(

@@ -5,48 +5,66 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nbr import clock
+from nbr.asking.asked import Asked
 from nbr.asking.outcome import Contradiction, Outcome, of_formula
 from nbr.errors import install
-from nbr.inference import Limits, counting, drawn
-from nbr.language import Expression
-from nbr.model import Model
+from nbr.inference import counting, drawn, ganak, sat
 from nbr.sources import Source, Statements
+from nbr.ways import Cost, Limits, Way
 
 COUNTER = f"counting needs pyganak: {install('solve')}"
 SOLVER = f"drawing worlds needs python-sat: {install('solve')}"
 BLAMED = 1.0  # seconds, at the least, for finding out which rules are to blame for a contradiction
-COUNTED = 0.5  # of the time, at most, for counting before worlds are drawn
+QUICKLY = 0.03  # seconds, where a counter finds it easy
 
 
-def counted(
-    model: Model,
-    proposition: Expression,
-    condition: Expression | None,
-    limits: Limits,
-    whole: float | None = None,
-) -> Outcome | None:
-    """By counting; None if not even one level could be counted in time. `whole` is E f_C, if that is known."""
-    return from_formulas(Statements.of(model, proposition, condition), limits, whole)
+class Counting(Way[Asked, Outcome]):
+    """Proved bounds, exact where a counter has the time to finish."""
+
+    name = "counting"
+
+    def unfit(self, asked: Asked) -> str | None:
+        return asked.no_statements
+
+    def missing(self) -> str | None:
+        return None if ganak.available() else COUNTER
+
+    def cost(self, asked: Asked) -> Cost:
+        return Cost(QUICKLY)
+
+    def solve(self, asked: Asked, limits: Limits) -> Outcome | None:
+        return counted(asked, limits)
 
 
-def from_formulas(source: Source, limits: Limits, whole: float | None = None) -> Outcome | None:
-    """The same for any source that offers formulas."""
-    estimate = counting.solve(source.levels, source.formula, limits, whole)
+class Drawn(Way[Asked, Outcome]):
+    """Worlds drawn at random, each decided by a solver; one level at a time, so that rules must be crisp."""
+
+    name = "drawn"
+    proves = False
+
+    def unfit(self, asked: Asked) -> str | None:
+        return asked.no_statements or (None if asked.crisp else "the rules are fuzzy")
+
+    def missing(self) -> str | None:
+        return None if sat.available() else SOLVER
+
+    def solve(self, asked: Asked, limits: Limits) -> Outcome:
+        estimate = drawn.solve(Statements.of(asked.folded.model, *asked.stated).formula(1.0), limits)
+        sure = estimate.sure if isinstance(estimate, drawn.DrawnEstimate) else None
+        return of_formula(estimate, sure, "counting did not finish in its part of the time, so worlds are drawn")
+
+
+def counted(asked: Asked, limits: Limits) -> Outcome | None:
+    """By counting; None if not even one level could be counted in time."""
+    source = Statements.of(asked.folded.model, *asked.stated)
+    estimate = counting.solve(source.levels, source.formula, limits, asked.whole)
     if float(estimate.high[2]) == 0:
         _blame(source, max(limits.deadline, clock.now() + BLAMED))
     if float(estimate.low[2]) == 0 and float(estimate.high[2]) == 1:
         return None
-    return of_formula(estimate)
-
-
-def from_draws(model: Model, proposition: Expression, condition: Expression | None, limits: Limits) -> Outcome | None:
-    """By worlds drawn at random; None where rules are fuzzy, since a solver decides one level at a time."""
-    statements = Statements.of(model, proposition, condition)
-    if len(statements.levels) > 1:
-        return None
-    estimate = drawn.solve(statements.formula(1.0), limits)
-    sure = estimate.sure if isinstance(estimate, drawn.DrawnEstimate) else None
-    return of_formula(estimate, sure)
+    found = of_formula(estimate, why=f"{len(asked.part.model.rules)} rules are statements, which can be counted")
+    asked.remember(found)
+    return found
 
 
 def _blame(source: Source, deadline: float) -> None:

@@ -15,9 +15,9 @@ import torch
 from nbr import clock
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
+from nbr.asking.asked import Memo
 from nbr.asking.question import Settings
 from nbr.asking.ranking import LEAST, Class, classes
-from nbr.asking.ways import Memo
 from nbr.density.marginals import marginals
 from nbr.errors import NbrError, install
 from nbr.inference.problem import Interval

@@ -12,11 +12,11 @@ import torch
 from nbr import clock
 from nbr.asking import reasons
 from nbr.asking.answer import Answer, Bounds
+from nbr.asking.asked import Memo
 from nbr.asking.components import components, is_crisp
 from nbr.asking.explanation import Effect, Explanation, Observation, Point
 from nbr.asking.points import best_points
 from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask
-from nbr.asking.ways import Memo
 from nbr.clock import OutOfTime
 from nbr.density.probability import often
 from nbr.errors import NbrError

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.clock import OutOfTime
-from nbr.density.probability import ORDERED
+from nbr.density.sums import ORDERED
 from nbr.factors import Network, Unfit, Values
 from nbr.factors.values import STEPS, values
 from nbr.inference import Limits, sat

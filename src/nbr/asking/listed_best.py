@@ -17,9 +17,17 @@ from nbr.model import Model
 from nbr.points.numbered import listing
 from nbr.rules import Rule
 from nbr.sources.source import Set
+from nbr.world import World
 
 POINTS = 1 << 17
 ROUNDING = 1e-9
+
+
+def countable(world: World) -> int | None:
+    """How many points a world has; None where there are too many to list."""
+    sizes = [variable.size for variable in world.variables.values()]
+    count = math.prod(size or 0 for size in sizes)
+    return count if all(sizes) and count <= POINTS else None
 
 
 def by_points(model: Model, condition: Set | None, count: int) -> Ranked:
@@ -30,7 +38,7 @@ def by_points(model: Model, condition: Set | None, count: int) -> Ranked:
         raise Unfit(f"there are more than {POINTS:,} points")
     points = listed.points
     if model.prior is None:
-        logs = degrees(model, condition, points).log()
+        logs = log_degrees(model, condition, points)
     else:
         scores = _log_weights(model, condition, points)
         if scores is None:
@@ -47,14 +55,22 @@ def by_points(model: Model, condition: Set | None, count: int) -> Ranked:
     return Ranked(found, cells, None, float(logs.logsumexp(0)) if model.prior is not None else None, True)
 
 
-def degrees(model: Model, condition: Set | None, points: Tensor) -> Tensor:
-    """E[mu_Y(z)] of points of the world, 0 where a condition does not hold; a fuzzy one is a rule that must hold."""
+def log_degrees(model: Model, condition: Set | None, points: Tensor) -> Tensor:
+    """log E[mu_Y(z)] of points, -inf where a condition does not hold; a fuzzy one is a rule that must hold.
+
+    Of statements it is a sum, which does not end at the smallest number there is as a product of many does.
+    """
     grades, beliefs = model.grades_of_observed(points), model.beliefs.detach()
     if isinstance(condition, Rule):
         grades = torch.cat([grades, condition.grades(points)[:, None]], dim=1)
         beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
-    found = keep(grades, beliefs)
-    return torch.where(condition.holds(model.world, points), found, 0.0) if isinstance(condition, Expression) else found
+    if bool(((grades == 0) | (grades == 1)).all()):
+        found = torch.where(grades == 0, torch.log1p(-beliefs), 0.0).sum(dim=1)
+    else:
+        found = keep(grades, beliefs).log()
+    if not isinstance(condition, Expression):
+        return found
+    return torch.where(condition.holds(model.world, points), found, -math.inf)
 
 
 def open_beside(model: Model, condition: Set | None, ranked: Ranked, cell: Cell) -> tuple[str, ...]:

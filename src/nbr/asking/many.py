@@ -15,8 +15,8 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.asking.answer import Answer, Bounds
+from nbr.asking.asked import Memo
 from nbr.asking.question import Settings, as_set, ask, tidy
-from nbr.asking.ways import Memo
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.model import Model

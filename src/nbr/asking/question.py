@@ -12,20 +12,20 @@ from torch import Tensor
 from nbr import clock
 from nbr.asking import by_points
 from nbr.asking.answer import Answer, Bounds
+from nbr.asking.asked import Memo
+from nbr.asking.asked import key as key_of
 from nbr.asking.components import Component, components
 from nbr.asking.outcome import UNKNOWN, Contradiction, Outcome
 from nbr.asking.private import without_private
-from nbr.asking.ways import WITHOUT_POINTS, Memo, answered
-from nbr.asking.ways import key as key_of
+from nbr.asking.ways import answered, names
 from nbr.clock import OutOfTime
 from nbr.errors import NbrError
-from nbr.inference import ENGINES, Limits
 from nbr.inference.problem import Interval
 from nbr.language import Expression, stated
 from nbr.model import Model
 from nbr.rules import Fuzzy, Rule
-from nbr.sources import SOURCES
 from nbr.sources.source import Set
+from nbr.ways import Limits
 from nbr.world import World
 
 ROUNDING = 1e-12
@@ -46,9 +46,8 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        known = ("auto", *ENGINES, *WITHOUT_POINTS, *SOURCES)
-        if self.engine not in known:
-            raise NbrError(f"unknown engine {self.engine!r}; there are {', '.join(known)}")
+        if self.engine not in names():
+            raise NbrError(f"unknown engine {self.engine!r}; there are {', '.join(names())}")
         if not _is_number(self.budget) or not self.budget > 0:
             raise NbrError(f"the budget is a number of seconds above 0, not {self.budget}")
         if not _is_number(self.tolerance) or not 0 <= self.tolerance < 1:

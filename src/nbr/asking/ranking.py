@@ -17,8 +17,8 @@ import torch
 from nbr import clock
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
+from nbr.asking.asked import Memo
 from nbr.asking.question import Proposition, Settings
-from nbr.asking.ways import Memo
 from nbr.errors import NbrError
 from nbr.language import Expression, parse
 from nbr.language.expressions import Atom, conjunction

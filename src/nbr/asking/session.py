@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from nbr.asking import every
 from nbr.asking.answer import Answer
+from nbr.asking.asked import Memo
 from nbr.asking.best import Best, best
 from nbr.asking.explaining import explained
 from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition, Settings, as_set, ask
 from nbr.asking.ranking import Ranking, rank
-from nbr.asking.ways import Memo
 from nbr.density.probability import Probability, probability
 from nbr.errors import NbrError
 from nbr.language import Expression

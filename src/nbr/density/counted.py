@@ -50,7 +50,7 @@ def counted(
 def countable(model: Model, question: Expression, condition: Expression | None) -> bool:
     """Whether a counter would find the sums if it had the time."""
     levels = _levels(model)
-    if levels is None or not isinstance(model.base, Independent) or not ganak.available():
+    if levels is None or not isinstance(model.base, Independent):
         return False
     said = [rule.at_least(level) for rule in _rules(model) if rule.degree > 0 for level in levels]
     return all(each is not None for each in said) and not compares_numbers([question, condition, *said])

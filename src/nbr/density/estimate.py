@@ -44,6 +44,24 @@ class Found:
     method: str
     reason: str = ""
 
+    @property
+    def exact(self) -> bool:
+        return self.error == 0.0
+
+    @property
+    def kind(self) -> str:
+        return "proved" if self.exact else "95%"
+
+    @property
+    def width(self) -> float:
+        return 1.0 if self.error is None else min(1.0, 2 * self.error)
+
+    def narrowed(self, other: Found) -> Found:
+        return self  # what is proved is exact
+
+    def beside(self, proved: Found) -> Found:
+        return proved
+
 
 def drawn(
     draws: Draws, question: Expression, condition: Expression | None, deadline: float, generator: torch.Generator

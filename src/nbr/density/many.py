@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from nbr.density.contracted import Asked, contracted
-from nbr.density.probability import ORDERED, probability
+from nbr.density.probability import probability
+from nbr.density.sums import ORDERED
 from nbr.density.weighted import listed
 from nbr.errors import NbrError
 from nbr.factors import taken_apart

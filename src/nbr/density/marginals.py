@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.density.contracted import network
-from nbr.density.probability import ORDERED
+from nbr.density.sums import ORDERED
 from nbr.density.weighted import listed
 from nbr.factors import Unfit
 from nbr.language import Expression

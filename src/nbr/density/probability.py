@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
 from nbr import clock
-from nbr.density.contracted import contracted
-from nbr.density.counted import countable, counted
-from nbr.density.draws import Draws
-from nbr.density.estimate import Found, drawn, split
 from nbr.density.left_open import left_open
-from nbr.density.weighted import listed
+from nbr.density.sums import Ratio, value
 from nbr.errors import NbrError
 from nbr.language import Expression, stated
 from nbr.model import Model
 
-ORDERED = 0.02  # of the time, for an order of summing
-AT_ONCE = 0.1  # of the time, for a counter that is quick
-PEEK = 0.2  # of the time, until draws have shown whether an error can be stated
-COUNTED, COUNTED_ALONE = 0.5, 0.8  # of the time, until a counter is done, where it can and where it cannot
 ASKED = 0.7  # of the time, before what stays open
 
 Words = str | Expression
@@ -97,7 +89,8 @@ def probability(
     condition = None if given is None else stated(given, model.world, "condition")
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        found = _value(model, asked, condition, start, ASKED * budget if model.seen else budget, generator)
+        ratio = Ratio(model, asked, condition, generator)
+        found = value(ratio, ASKED * budget if model.seen else budget)
         left = left_open(model, asked, condition, found.value, start + budget, generator)
     note = "; ".join(each for each in (found.reason, left.note) if each)
     return Probability(
@@ -105,7 +98,7 @@ def probability(
         given=None if given is None else str(given),
         value=found.value,
         error=found.error,
-        exact=found.error == 0.0,
+        exact=found.exact,
         open=left.range,
         method=found.method,
         note=note,
@@ -122,61 +115,3 @@ def often(model: Model, question: object, given: object, budget: float, seed: in
         return probability(model, question, given, budget=budget, seed=seed)  # type: ignore[arg-type]
     except NbrError as error:
         return str(error)
-
-
-def _value(
-    model: Model,
-    question: Expression,
-    condition: Expression | None,
-    start: float,
-    budget: float,
-    generator: torch.Generator,
-) -> Found:
-    names = question.names() | (frozenset() if condition is None else condition.names())
-    points = listed(model, names)
-    if points is not None:
-        rows, weights = points
-        if condition is not None:
-            weights = weights.masked_fill(~condition.holds(model.world, rows), -torch.inf)
-        whole = weights.logsumexp(0)
-        if whole == -torch.inf:
-            raise nothing(condition)
-        yes = weights.masked_fill(~question.holds(model.world, rows), -torch.inf).logsumexp(0)
-        return Found(min(1.0, float((yes - whole).exp())), 0.0, "listed")
-    share = contracted(model, [(question, condition)], ORDERED * budget)
-    if share is not None:
-        if share[0] is None:
-            raise nothing(condition)
-        return Found(share[0], 0.0, "contracted")
-    draws = Draws.of(model, condition)  # says where the prior rules out the condition
-    counts = countable(model, question, condition)
-    until = AT_ONCE
-    while counts and until <= COUNTED_ALONE:
-        sums = counted(model, question, condition, start + until * budget)
-        if sums is not None:
-            if sums[1] <= 0:
-                raise nothing(condition)
-            return Found(min(1.0, sums[0] / sums[1]), 0.0, "counted")
-        if until > AT_ONCE:
-            break
-        shown = _drawn(draws, question, condition, start + PEEK * budget, generator)
-        until = COUNTED_ALONE if shown.value is None else COUNTED
-    found = _drawn(draws, question, condition, start + budget, generator)
-    if found.value is None and counts:
-        more = f"counting was broken off after {until * budget:.2g} s, and with more time it may be exact"
-        return replace(found, reason=f"{found.reason}; {more}")
-    return found
-
-
-def _drawn(
-    draws: Draws, question: Expression, condition: Expression | None, deadline: float, generator: torch.Generator
-) -> Found:
-    found = split(draws, question, condition, deadline, generator)
-    return found or drawn(draws, question, condition, deadline, generator)
-
-
-def nothing(condition: Expression | None) -> NbrError:
-    """The error for a condition that has no probability."""
-    if condition is None:
-        return NbrError("there is no probability: no point that the prior allows agrees with the rules")
-    return NbrError("the condition has probability 0 under the prior and the rules")

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from nbr.density.chains import CHAINS, MET, Chains, Watch
+from nbr.density.contracted import network
 from nbr.density.draws import Draws
 from nbr.density.likelihood import log_weights
 from nbr.errors import NbrError
+from nbr.factors import Network
 from nbr.language import Expression
+from nbr.language.expressions import Atom, Or
 from nbr.model import Model
 from nbr.points.numbered import listing
+from nbr.ways import Cost, Limits, Unfit, Way, auto
+from nbr.world import World
 
 BATCH = 1 << 15
+VALUES = 64  # of a variable that is drawn from tables
+ORDERED = 0.5  # seconds for an order of summing
 RARE = 1e-3  # below this share of points kept, chains take over
 TRIED = 1 << 18  # points after which that is decided
 SWEEPS = 64  # over all variables before chains are looked at, and a quarter of that between their samples
@@ -30,72 +38,171 @@ class Drawn:
     points: Tensor
     method: str
     acceptance: float
+    exact: bool = True  # whether points are drawn as likely as they are; of chains that is known in the limit only
+
+    @property
+    def kind(self) -> str:
+        return "proved" if self.exact else "95%"
+
+    @property
+    def width(self) -> float:
+        return 0.0 if self.exact else 1.0
+
+    def narrowed(self, other: Drawn) -> Drawn:
+        return self
+
+    def beside(self, proved: Drawn) -> Drawn:
+        return proved
 
 
 def draw(model: Model, count: int, given: Expression | None, generator: torch.Generator) -> Drawn:
-    """Exactly from the list of all points if the world is finite and small; else keep or discard; else chains."""
-    return Sampler.of(model, given).draw(count, generator)
+    """Points of P_0 P_keep inside a condition, by the first way that fits."""
+    return Sampler(model, given).draw(count, generator)
 
 
 @dataclass(frozen=True)
 class Sampler:
-    """All that is needed to draw again and again: every point and its chance, or draws inside the condition."""
+    """A model and a condition, to be drawn from again and again; what ways need is made once."""
 
+    model: Model
     given: Expression | None
-    listed: tuple[Tensor, Tensor, float] | None  # points, their chances, and which share of the prior they keep
-    draws: Draws | None
-
-    @classmethod
-    def of(cls, model: Model, given: Expression | None) -> Sampler:
-        listed = listing(model.world)
-        weights = None if listed is None else log_weights(model, listed)
-        if listed is None or weights is None:
-            return cls(given, None, Draws.of(model, given))
-        points = listed.points
-        if given is not None:
-            weights = weights.masked_fill(~given.holds(model.world, points), -torch.inf)
-        if not bool((weights > -torch.inf).any()):
-            raise NbrError("nothing can be drawn: no point meets the condition and the rules")
-        return cls(given, (points, torch.softmax(weights, dim=0), float(weights.logsumexp(0).exp())), None)
 
     def draw(self, count: int, generator: torch.Generator) -> Drawn:
         if count < 0:
             raise NbrError(f"the number of samples is {count}")
-        if self.listed is None:
-            assert self.draws is not None
-            return _kept(self.draws, count, self.given, generator)
-        points, chance, share = self.listed
-        numbers = (
-            torch.multinomial(chance, count, replacement=True, generator=generator) if count else chance[:0].long()
-        )
-        return Drawn(points[numbers], "listed", share)
+        found = auto(SAMPLES, Sample(self, count, generator), Limits()).found
+        assert found is not None  # chains always find something, or say why not
+        return found
+
+    def __reduce__(self) -> tuple[type, tuple[Model, Expression | None]]:
+        return Sampler, (self.model, self.given)  # another process makes its own
+
+    @cached_property
+    def listed(self) -> tuple[Tensor, Tensor, float] | None:
+        """All points, their chances, and which share of the prior they keep; None where they cannot be listed."""
+        points = listing(self.model.world)
+        weights = None if points is None else log_weights(self.model, points)
+        if points is None or weights is None:
+            return None
+        if self.given is not None:
+            weights = weights.masked_fill(~self.given.holds(self.model.world, points.points), -torch.inf)
+        if not bool((weights > -torch.inf).any()):
+            raise NbrError("nothing can be drawn: no point meets the condition and the rules")
+        return points.points, torch.softmax(weights, dim=0), float(weights.logsumexp(0).exp())
+
+    @cached_property
+    def draws(self) -> Draws:
+        """Draws of the prior, as far as possible inside the condition."""
+        return Draws.of(self.model, self.given)
+
+    @cached_property
+    def tables(self) -> Network:
+        """Small tables in which every value stands for itself; `Unfit` where there are none."""
+        said: list[Expression] = [] if self.given is None else [self.given]
+        for name, variable in self.model.world.variables.items():
+            values = listing(World({name: variable}), VALUES)
+            if values is None:
+                raise Unfit(f"{name!r} has more than {VALUES} values")
+            shown = [variable.show(code) for code in values.points[:, 0].tolist()]
+            said.append(Or(tuple(Atom(name, "=", (word,)) for word in shown)))
+        return network(self.model, said, ORDERED)
+
+    @cached_property
+    def share(self) -> float:
+        """How much of the prior the condition and the rules keep, by contraction."""
+        return float(self.tables.log_sums([self.given])[0].exp())
 
 
-def _kept(draws: Draws, count: int, given: Expression | None, generator: torch.Generator) -> Drawn:
+@dataclass(frozen=True)
+class Sample:
+    """So many points of a sampler."""
+
+    of: Sampler
+    count: int
+    generator: torch.Generator
+
+
+class Listed(Way[Sample, Drawn]):
+    """Exactly, from the list of all points."""
+
+    name = "listed"
+
+    def unfit(self, asked: Sample) -> str | None:
+        return None if asked.of.listed is not None else "there are too many points to list"
+
+    def cost(self, asked: Sample) -> Cost:
+        return Cost(0.0, sure=True)
+
+    def solve(self, asked: Sample, limits: Limits) -> Drawn:
+        assert asked.of.listed is not None
+        points, chance, share = asked.of.listed
+        if not asked.count:
+            return Drawn(points[:0], self.name, share)
+        numbers = torch.multinomial(chance, asked.count, replacement=True, generator=asked.generator)
+        return Drawn(points[numbers], self.name, share)
+
+
+class Kept(Way[Sample, Drawn]):
     """Equation (9): a point of the prior, drawn inside the condition, is kept with probability P_keep."""
-    found: list[Tensor] = []
-    kept = tried = 0
-    while kept < count:
-        points = draws.points(BATCH, generator)
-        chance = draws.log_weights(points).exp()
-        points = points[torch.rand(BATCH, generator=generator, dtype=torch.float64) < chance]
-        found.append(points)
-        kept, tried = kept + len(points), tried + BATCH
-        if tried >= TRIED and kept < RARE * tried:
-            return _from_chains(draws, count, given, draws.share * kept / tried, generator)
-    points = torch.cat(found)[:count] if found else draws.points(1, generator)[:0]
-    return Drawn(points, "kept", draws.share * kept / tried if tried else 1.0)
+
+    name = "kept"
+
+    def cost(self, asked: Sample) -> Cost:
+        return Cost(0.02)
+
+    def solve(self, asked: Sample, limits: Limits) -> Drawn:
+        draws, count, generator = asked.of.draws, asked.count, asked.generator
+        found: list[Tensor] = []
+        kept = tried = 0
+        while kept < count:
+            points = draws.points(BATCH, generator)
+            chance = draws.log_weights(points).exp()
+            points = points[torch.rand(BATCH, generator=generator, dtype=torch.float64) < chance]
+            found.append(points)
+            kept, tried = kept + len(points), tried + BATCH
+            if tried >= TRIED and kept < RARE * tried:
+                raise Unfit(f"of {tried:,} points of the prior {kept} are kept")
+        points = torch.cat(found)[:count] if found else draws.points(1, generator)[:0]
+        return Drawn(points, self.name, draws.share * kept / tried if tried else 1.0)
 
 
-def _from_chains(
-    draws: Draws, count: int, given: Expression | None, acceptance: float, generator: torch.Generator
-) -> Drawn:
+class Contracted(Way[Sample, Drawn]):
+    """Exactly, variable after variable along an order of summing."""
+
+    name = "contracted"
+
+    def cost(self, asked: Sample) -> Cost:
+        return Cost(0.05)
+
+    def solve(self, asked: Sample, limits: Limits) -> Drawn:
+        tables, world = asked.of.tables, asked.of.model.world
+        if asked.of.share == 0:
+            raise NbrError("nothing can be drawn: no point meets the condition and the rules")
+        numbers = tables.draw(asked.count, asked.of.given, asked.generator)
+        codes = [tables.values[name].codes[numbers[name]] for name in world.names]
+        return Drawn(torch.stack(codes, dim=1), self.name, asked.of.share)
+
+
+class Chained(Way[Sample, Drawn]):
     """Chains that run until they have met, or else say that they have not."""
-    starts = torch.cat([draws.points(BATCH, generator) for _ in range(TRIED // BATCH)])
-    weights = torch.cat([draws.log_weights(part) for part in starts.split(BATCH)])
-    if not bool((weights > -torch.inf).any()):
-        raise NbrError(f"nothing found: none of {TRIED:,} points of the prior meets the condition and the rules")
-    chains = Chains(draws, given, starts, weights, generator)
+
+    name = "chains"
+    proves = False
+
+    def solve(self, asked: Sample, limits: Limits) -> Drawn:
+        draws = asked.of.draws
+        starts = torch.cat([draws.points(BATCH, asked.generator) for _ in range(TRIED // BATCH)])
+        weights = torch.cat([draws.log_weights(part) for part in starts.split(BATCH)])
+        if not bool((weights > -torch.inf).any()):
+            raise NbrError(f"nothing found: none of {TRIED:,} points of the prior meets the condition and the rules")
+        share = draws.share * float(weights.exp().mean())
+        return _from_chains(Chains(draws, asked.of.given, starts, weights, asked.generator), asked.count, share)
+
+
+SAMPLES: list[Way[Sample, Drawn]] = [Listed(), Kept(), Contracted(), Chained()]
+
+
+def _from_chains(chains: Chains, count: int, acceptance: float) -> Drawn:
     sweeps, met = SWEEPS, math.inf
     while met > MET and sweeps <= LONGEST:
         watch = Watch()
@@ -110,4 +217,4 @@ def _from_chains(
             chains.sweep()
         found.append(chains.state)
     method = "chains" if met <= MET else f"chains that have not converged (R-hat {met:.2f}, above {MET})"
-    return Drawn(torch.cat(found)[:count], method, acceptance)
+    return Drawn(torch.cat(found)[:count], method, acceptance, exact=False)

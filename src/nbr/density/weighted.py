@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
@@ -18,19 +19,30 @@ HOLED = 1 << 16  # rows with holes, which a prior sums over
 _last: WeakKeyDictionary[Prior, tuple[list[str], Tensor]] = WeakKeyDictionary()  # many trees take long to score all
 
 
+def listable(model: Model, names: Iterable[str]) -> int | None:
+    """How many points `listed` would weigh; None where there are too many."""
+    if isinstance(model.base, Empirical):
+        return len(model.base.points)
+    needed = _needed(model, names)
+    sizes = [model.world.variables[name].size for name in needed]
+    if any(size is None for size in sizes):
+        return None
+    count = math.prod(size or 1 for size in sizes)
+    return count if count <= (LISTED if len(needed) == len(model.world) else HOLED) else None
+
+
 def listed(model: Model, names: Iterable[str]) -> tuple[Tensor, Tensor] | None:
     """Points and log weights P_0 P_keep over all combinations of what is asked of and what rules read.
 
     Other variables are summed over by the prior, and stand as 0. None where there are too many, or no score.
     """
-    world, prior = model.world, model.base
+    prior = model.base
     if isinstance(prior, Empirical):
         return prior.points, prior.weights.log() + log_keep(model, prior.points)
-    wanted = model.reads | set(names)
-    needed = [name for name in world.names if name in wanted]
-    if prior.log_mass({}) is None:  # it knows nothing of holes
-        needed = list(world.names)
-    rows = spread(world, needed, LISTED if len(needed) == len(world) else HOLED)
+    if listable(model, names) is None:
+        return None
+    needed = _needed(model, names)
+    rows = spread(model.world, needed, LISTED)
     if rows is None:
         return None
     known = _last.get(prior)
@@ -40,3 +52,11 @@ def listed(model: Model, names: Iterable[str]) -> tuple[Tensor, Tensor] | None:
     _last[prior] = needed, scores
     points = rows.nan_to_num()
     return points, scores + log_keep(model, points)
+
+
+def _needed(model: Model, names: Iterable[str]) -> list[str]:
+    """What has to be listed: all that rules or the question read; all there is, if the prior knows nothing of holes."""
+    if model.base.log_mass({}) is None:
+        return list(model.world.names)
+    wanted = model.reads | set(names)
+    return [name for name in model.world.names if name in wanted]

@@ -2,6 +2,7 @@
 
 from nbr.factors.network import Network
 from nbr.factors.structure import taken_apart
-from nbr.factors.values import Unfit, Values
+from nbr.factors.values import Values
+from nbr.ways import Unfit
 
 __all__ = ["Network", "Unfit", "Values", "taken_apart"]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nbr.factors.values import Unfit
+from nbr.ways import Unfit
 
 STATES = 1024  # of a running total
 DIGITS = 10  # of the largest total, to which totals are the same

@@ -15,12 +15,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nbr.factors.values import Unfit, Values
+from nbr.factors.values import Values
 from nbr.language import Expression
 from nbr.language import expressions as ex
 from nbr.language.linear import Linear, linears
 from nbr.priors import Prior
 from nbr.priors.base import HIDDEN, Curve, Factor
+from nbr.ways import Unfit
 from nbr.world import Real, World
 
 LINES = 5  # comparisons of the same two numbers

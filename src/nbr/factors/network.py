@@ -16,12 +16,13 @@ from nbr.factors.contraction import aligned
 from nbr.factors.order import SECONDS
 from nbr.factors.several import several
 from nbr.factors.structure import Compiled, Structure, compiled, structure, too_wide
-from nbr.factors.values import Unfit, Values
+from nbr.factors.values import Values
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.priors import Prior
 from nbr.priors.base import Factor
 from nbr.rules import Rule
+from nbr.ways import Unfit
 from nbr.world import World
 
 WIDTH = 1 << 22  # entries of a table

@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from nbr.factors.automata import automaton
-from nbr.factors.values import Unfit
 from nbr.language import Expression
 from nbr.language import expressions as ex
 from nbr.language.linear import NEAR, Linear, compared
 from nbr.language.modulo import Modulo
 from nbr.priors.base import HIDDEN
+from nbr.ways import Unfit
 from nbr.world import World
 
 TABLE = 1 << 8  # entries up to which a statement is one table, for each statement that would share it

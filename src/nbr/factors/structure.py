@@ -14,9 +14,10 @@ from nbr.factors.contraction import aligned
 from nbr.factors.kept import Compilations
 from nbr.factors.order import HOPELESS, Order, find
 from nbr.factors.spelling import Names, Part, Spelling
-from nbr.factors.values import Unfit, Values, values
+from nbr.factors.values import Values, values
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
+from nbr.ways import Unfit
 from nbr.world import Bit, Real, World
 
 ROOM = 1 << 27  # bytes of what is kept, of either kind

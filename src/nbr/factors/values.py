@@ -10,18 +10,14 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language.linear import linears
 from nbr.language.modulo import modulos
 from nbr.priors import Allowed
+from nbr.ways import Unfit
 from nbr.world import Real, World
 
 STEPS = 512  # values of a number with a step that are told apart one by one where it is added or compared
-
-
-class Unfit(NbrError):
-    """Why a model cannot be summed as a product of tables."""
 
 
 @dataclass(frozen=True)

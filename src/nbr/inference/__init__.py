@@ -9,6 +9,7 @@ It sees matrices of grades and knows nothing of variables, names or networks.
 """
 
 from nbr.inference.auto import ENGINES, solve
-from nbr.inference.problem import Engine, Estimate, Limits, Problem
+from nbr.inference.problem import Engine, Estimate, Problem
+from nbr.ways import Limits
 
 __all__ = ["ENGINES", "Engine", "Estimate", "Limits", "Problem", "solve"]

@@ -11,9 +11,10 @@ from nbr.inference.count import Count
 from nbr.inference.few import Few
 from nbr.inference.lattice import Lattice
 from nbr.inference.point import Point
-from nbr.inference.problem import Engine, Estimate, Limits, Problem
+from nbr.inference.problem import Engine, Estimate, Problem
 from nbr.inference.reduce import fewer_points, fewer_rules
 from nbr.inference.sampled import Sampled
+from nbr.ways import Limits, auto
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Point(), Few(), Lattice(), Count(), Sampled())}
 QUICK = 0.05  # seconds that an exact answer is worth even when time is up
@@ -29,29 +30,18 @@ def solve(problem: Problem, engine: str, limits: Limits) -> Estimate:
     smaller = fewer_points(smaller, limits.share(PRUNING).deadline)
     chosen = ENGINES[engine]
     reason = chosen.unfit(smaller)
-    if reason:
+    found = None if reason else chosen.solve(smaller, limits)
+    if found is None:
         raise NbrError(f"the engine {engine!r} does not fit: {reason}; leave the choice to 'auto'")
-    return replace(chosen.solve(smaller, limits), scale=smaller.scale)
+    return replace(found, scale=smaller.scale)
 
 
 def _auto(problem: Problem, limits: Limits) -> Estimate:
-    """Closed forms first, the cheapest that time allows; then counting; then sampling in the time left."""
-    if not any(seconds < QUICK for seconds, _ in _seconds(problem)):
+    """Points that cannot matter are dropped first, where no engine is quick; then all engines have a try."""
+    costs = [engine.cost(problem) for engine in ENGINES.values() if not engine.unfit(problem)]
+    if not any(cost.sure and cost.seconds < QUICK for cost in costs):
         problem = fewer_points(problem, limits.share(PRUNING).deadline)
     otherwise = DRAWN * sum(map(torch.numel, problem.groups))
-    for seconds, name in sorted(_seconds(problem)):
-        if seconds < max(limits.left, QUICK, otherwise):
-            estimate = ENGINES[name].solve(problem, limits)
-            if estimate.exact:
-                return estimate
-    counted = ENGINES["count"].solve(problem, limits.share(0.5))
-    if counted.exact or counted.width <= limits.tolerance:
-        return counted
-    sampled = ENGINES["sampled"].solve(problem, limits)
-    return sampled if sampled.width < counted.width else counted
-
-
-def _seconds(problem: Problem) -> list[tuple[float, str]]:
-    """Roughly how long each engine that fits and knows its time would take."""
-    fits = [engine for engine in ENGINES.values() if not engine.unfit(problem)]
-    return [(seconds, engine.name) for engine in fits if (seconds := engine.seconds(problem)) is not None]
+    found = auto(ENGINES.values(), problem, limits, late=max(QUICK, otherwise)).found
+    assert found is not None  # there are engines that fit every problem
+    return found

@@ -20,8 +20,9 @@ from torch import Tensor
 
 from nbr.clock import OutOfTime
 from nbr.inference.point import keep
-from nbr.inference.problem import Engine, Estimate, Interval, Limits, Problem
+from nbr.inference.problem import Engine, Estimate, Interval, Problem
 from nbr.inference.standing import Floats, all_killed
+from nbr.ways import Limits
 
 FIRST_BEAM, LAST_BEAM, BEAM_GROWTH = 256, 1 << 17, 8
 STATES_AT_ONCE = 1 << 17

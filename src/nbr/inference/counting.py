@@ -23,8 +23,9 @@ from nbr.inference import cores, ganak, sat
 from nbr.inference.avoiding import avoiding
 from nbr.inference.completion import completed
 from nbr.inference.formula import UNIONS, Clause, Formula
-from nbr.inference.problem import Estimate, Interval, Limits
+from nbr.inference.problem import Estimate, Interval
 from nbr.inference.resolution import GROWTH, eliminated
+from nbr.ways import Limits
 
 FEW = 0.1  # of the time, for finding all minimal sets of rules that allow no point
 LEAST = 0.05  # seconds that a count may always take

@@ -18,9 +18,10 @@ from nbr import clock
 from nbr.clock import OutOfTime
 from nbr.inference.formula import UNIONS, Formula
 from nbr.inference.known import Floats, Known
-from nbr.inference.problem import Estimate, Interval, Limits
+from nbr.inference.problem import Estimate, Interval
 from nbr.inference.sat import Deciding
 from nbr.inference.walk import Tools, Walk, drawn
+from nbr.ways import Limits
 
 RUNS = 24
 STUDENT = 2.069  # 97.5% of Student's t with one degree less than there are runs

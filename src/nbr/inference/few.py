@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from nbr.inference.point import keep
-from nbr.inference.problem import Estimate, ExactEngine, Limits, Problem
+from nbr.inference.problem import Estimate, ExactEngine, Problem
+from nbr.ways import Cost, Limits
 
 MOST = 16  # points: 2^16 subsets, and the alternating sum still has ten digits
 TRUSTED = 1e-10  # relative error up to which the sum counts as exact
@@ -27,8 +28,9 @@ class Few(ExactEngine):
         most = max(problem.size(union) for union in problem.unions)
         return None if most <= MOST else f"it takes up to {MOST} points, and this question has {most}"
 
-    def seconds(self, problem: Problem) -> float:
-        return 3e-8 * sum(1 << problem.size(union) for union in problem.unions) * (problem.rules + 1)
+    def cost(self, problem: Problem) -> Cost:
+        subsets = sum(1 << problem.size(union) for union in problem.unions)
+        return Cost(3e-8 * subsets * (problem.rules + 1), sure=True)
 
     def solve(self, problem: Problem, limits: Limits) -> Estimate:
         """The alternating sum, with bounds where cancellation has eaten its digits."""

@@ -21,7 +21,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nbr.inference.problem import Estimate, Interval, Limits
+from nbr.inference.problem import Estimate, Interval
+from nbr.ways import Limits
 
 Words = NDArray[np.uint64]  # (states, sides, words): 64 points of the frontier in each word
 Weights = NDArray[np.float64]  # (states,)

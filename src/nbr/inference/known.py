@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from nbr.inference.count import bounds as counted_bounds
 from nbr.inference.formula import UNIONS, Formula
-from nbr.inference.problem import Estimate, Limits
+from nbr.inference.problem import Estimate
 from nbr.inference.sat import Deciding, Flags
+from nbr.ways import Limits
 
 Floats = NDArray[np.float64]
 KEPT = 4096  # models

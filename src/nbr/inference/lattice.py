@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nbr.inference.problem import Engine, Estimate, Limits, Problem
+from nbr.inference.problem import Engine, Estimate, Problem
+from nbr.ways import Cost, Limits
 
 MOST = 22  # rules: an array of 4 million numbers
 
@@ -58,9 +59,9 @@ class Lattice(Engine):
     def unfit(self, problem: Problem) -> str | None:
         return None if problem.rules <= MOST else f"it takes up to {MOST} rules, and this question has {problem.rules}"
 
-    def seconds(self, problem: Problem) -> float:
+    def cost(self, problem: Problem) -> Cost:
         sweep = 1e-9 * (1 << problem.rules) * (problem.rules * len(problem.groups) + 3)
-        return sweep + 1e-7 * sum(map(len, problem.groups)) * problem.rules
+        return Cost(sweep + 1e-7 * sum(map(len, problem.groups)) * problem.rules, sure=True)
 
     def solve(self, problem: Problem, limits: Limits) -> Estimate:
         worlds = [best(group) for group in problem.groups]

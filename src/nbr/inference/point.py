@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from nbr.inference.problem import ExactEngine, Problem
+from nbr.ways import Cost
 
 CHUNK = 1 << 14  # grades sorted at a time: they stay in a fast cache, and torch in one thread
 
@@ -75,8 +76,8 @@ class Point(ExactEngine):
         most = max(problem.size(union) for union in problem.unions)
         return None if most <= 1 else f"it takes one point, and this question has {most}"
 
-    def seconds(self, problem: Problem) -> float:
-        return 0.0
+    def cost(self, problem: Problem) -> Cost:
+        return Cost(0.0, sure=True)
 
     def expectation(self, grades: Tensor, beliefs: Tensor) -> Tensor:
         if grades.shape[-2] == 0:

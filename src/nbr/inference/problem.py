@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nbr import clock
+from nbr.ways import Limits, Way
 
 Interval = tuple[float, float]
 
@@ -40,27 +40,6 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How long an engine may take, how narrow bounds should be, and where its randomness comes from."""
-
-    deadline: float = float("inf")  # of nbr.clock
-    tolerance: float = 1e-3
-    seed: int = 0
-
-    @classmethod
-    def within(cls, seconds: float, tolerance: float = 1e-3, seed: int = 0) -> Limits:
-        return cls(clock.now() + seconds, tolerance, seed)
-
-    @property
-    def left(self) -> float:
-        return self.deadline - clock.now()
-
-    def share(self, fraction: float) -> Limits:
-        """The same limits with a part of the time that is left."""
-        return Limits(clock.now() + fraction * max(self.left, 0.0), self.tolerance, self.seed)
-
-
-@dataclass(frozen=True)
 class Estimate:
     """Proved bounds on the expectation of each union."""
 
@@ -77,6 +56,17 @@ class Estimate:
     def bounds(self, union: int) -> Interval:
         return self.scale * float(self.low[union]), self.scale * float(self.high[union])
 
+    def narrowed(self, other: Estimate) -> Estimate:
+        """What both prove."""
+        low, high = torch.maximum(self.low, other.low), torch.minimum(self.high, other.high)
+        middle = (low + high) / 2  # of bounds that only rounding has put in the wrong order
+        crossed = low > high
+        low, high = torch.where(crossed, middle, low), torch.where(crossed, middle, high)
+        return Estimate(low, high, self.engine if self.width <= other.width else other.engine, scale=self.scale)
+
+    def beside(self, proved: Estimate) -> Estimate:
+        return self
+
     @property
     def width(self) -> float:
         """The widest ratio to the largest union, which is what questions ask for."""
@@ -91,23 +81,10 @@ class Estimate:
         return (min(low / most, 1.0) if most > 0 else 0.0), (min(high / least, 1.0) if least > 0 else 1.0)
 
 
-class Engine(ABC):
-    """One way to compute expectations. `unfit` says why it cannot take a problem, in words for a user."""
-
-    name: str
-
-    @abstractmethod
-    def unfit(self, problem: Problem) -> str | None: ...
-
-    def seconds(self, problem: Problem) -> float | None:
-        """Roughly how long an exact answer takes; None where that cannot be foretold."""
-        return None
-
-    @abstractmethod
-    def solve(self, problem: Problem, limits: Limits) -> Estimate: ...
+Engine = Way[Problem, Estimate]
 
 
-class ExactEngine(Engine):
+class ExactEngine(Engine, ABC):
     """An engine with a closed, differentiable expression for the expectation over one set of points."""
 
     @abstractmethod

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from nbr.inference.point import keep
-from nbr.inference.problem import Engine, Estimate, Interval, Limits, Problem
+from nbr.inference.problem import Engine, Estimate, Interval, Problem
+from nbr.ways import Limits
 
 CHUNK = 1 << 20  # grades held at a time
 FIRST = 1 << 10  # worlds in the first round; each round doubles the total
@@ -56,6 +57,7 @@ class Sampled(Engine):
     """
 
     name = "sampled"
+    proves = False
 
     def unfit(self, problem: Problem) -> str | None:
         return None

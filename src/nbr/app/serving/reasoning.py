@@ -10,10 +10,10 @@ from typing import Any
 from nbr.app import often, screen
 from nbr.app.serving import bodies
 from nbr.app.serving.limits import Late
+from nbr.asking.asked import Memo
 from nbr.asking.many import ask_many
 from nbr.asking.question import Settings, ask
 from nbr.asking.ranking import bare
-from nbr.asking.ways import Memo
 from nbr.density.probability import Probability
 from nbr.errors import NbrError
 from nbr.language import parse
