@@ -3,6 +3,6 @@
 from nbr.language.expressions import Expression
 from nbr.language.parser import indexed, parse, parse_words
 from nbr.language.ranges import span
-from nbr.language.stated import stated
+from nbr.language.stated import evidence, stated
 
-__all__ = ["Expression", "indexed", "parse", "parse_words", "span", "stated"]
+__all__ = ["Expression", "evidence", "indexed", "parse", "parse_words", "span", "stated"]

@@ -190,6 +190,9 @@ class _Build(Transformer[Token, ex.Expression]):
     def negation(self, part: Item) -> ex.Expression:
         return _shallow(ex.Not(_one(part)))
 
+    def graded(self, part: Item, degree: Token) -> ex.Expression:
+        return _shallow(ex.Graded(_one(part), float(degree), degree.start_pos or 0))
+
     def yes(self) -> ex.Expression:
         return ex.Constant(True)
 
