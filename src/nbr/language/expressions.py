@@ -245,36 +245,6 @@ class Majority(_Several):
         return f"majority({', '.join(map(str, self.parts))})"
 
 
-@dataclass(frozen=True)
-class Graded(Expression):
-    """Evidence with a degree: not a set of points, but a rule for one question, so that only a condition has it."""
-
-    part: Expression
-    degree: float
-    at: int = field(default=0, compare=False)  # where the degree stands in what the user wrote
-    rank = 8
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        return (self.part,)
-
-    def holds(self, world: World, points: Tensor) -> Tensor:
-        raise self.misplaced()
-
-    def check(self, world: World) -> None:
-        raise self.misplaced()
-
-    def misplaced(self) -> NbrError:
-        what = "a degree, as in 'cough @ 0.8', stands behind a whole part of a condition, not inside | or ~"
-        return NbrError(f"{what} or in a question (at character {self.at + 1})", at=self.at + 1)
-
-    def replaced(self, atom: Callable[[Atom], Expression]) -> Expression:
-        return replace(self, part=replaced(self.part, atom))
-
-    def __str__(self) -> str:
-        return f"{self.part if self.part.rank >= self.rank else f'({self.part})'} @ {self.degree:g}"
-
-
 def conjuncts(statement: Expression) -> Iterator[Expression]:
     """The parts that must all hold for a statement to hold."""
     if isinstance(statement, And):
