@@ -11,9 +11,11 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.errors import NbrError
+from nbr.language import Expression, evidence
 from nbr.priors import Prior, uniform
 from nbr.remembered import Remembered
 from nbr.rules.base import Rule
+from nbr.rules.clause import Clause
 from nbr.rules.codec import Codec
 from nbr.rules.sensor import Evidence, Sensing, clauses, spread
 from nbr.tables.seen_together import Together
@@ -73,6 +75,21 @@ class Model:
         """The model with what sensors say of one input for each of some variables, as rules behind its own."""
         said = tuple(clauses(self.world, evidence))
         return replace(self, rules=(*self.rules, *said), sight=Sight(self, dict(evidence)))
+
+    def observing(self, given: str | Expression | None) -> tuple[Model, Expression | None]:
+        """The model for one condition, and what of that is certain: what has a degree becomes a rule of the model.
+
+        >>> model, condition = Model(World.bits(2)).observing("x0, x1 @ 0.8")
+        >>> model.rules, str(condition)
+        ((Clause('x1', belief=0.8),), 'x0')
+        """
+        if given is None:
+            return self, None
+        certain, graded = evidence(given, self.world)
+        if graded and self.codec is not None:
+            raise NbrError("condition: evidence with a degree needs a model whose rules speak of what is observed")
+        rules = [Clause(str(each.part), each.degree, str(each)) for each in graded]
+        return (self.with_rules((*self.rules, *rules)) if rules else self), certain
 
     @property
     def latent(self) -> World:
