@@ -18,7 +18,7 @@ from nbr.rules.support import Support
 from nbr.tables.seen_together import Together
 from nbr.world import World
 
-IN_TOML = ("things", "variables", "rules", "expect", "prior", "views", "view_rows")
+IN_TOML = ("things", "variables", "rules", "expect", "prior", "views", "view_rows", "dispersion")
 OF_RULES = ("belief", "name", "support")  # what every kind of rule has
 LEARNED = "learned"  # a prior that is a model
 
@@ -70,7 +70,7 @@ def read(spec: Mapping[str, Any], parts: registry.Parts) -> Model:
     if "prior" in spec:
         below = parts.below("prior", world=world)
         prior = prior_written(world, spec["prior"]) if by_hand else _prior(spec["prior"], below)
-    seen = Together.of(world, spec.get("views"), spec.get("view_rows"))
+    seen = Together.of(world, spec.get("views"), spec.get("view_rows"), spec.get("dispersion", 1.0))
     return Model(world, tuple(rules), codec, prior, seen)
 
 
