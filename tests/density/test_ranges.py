@@ -138,3 +138,18 @@ def test_fit_saves_what_a_range_needs(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text(text)
     with pytest.raises(nbr.NbrError, match="dispersion"):
         nbr.load(tmp_path / "bad.toml")
+
+
+def test_evidence_with_a_degree_weighs_rows() -> None:
+    known = body(views=[["a", "b", "c"]], view_rows=[200])
+    found = known.probability("b", "a @ 0.8")  # rows without a weigh 0.2
+    assert found.rows == pytest.approx(200 * (0.3 + 0.7 * 0.2) ** 2 / (0.3 + 0.7 * 0.04))
+    assert found.range is not None
+    assert found.range[0] < 0.9 < found.range[1]
+    both = known.probability("b", "c, a @ 0.8, (a | c) @ 0.5")
+    assert both.rows == pytest.approx(200 * 0.2 * (0.3 + 0.7 * 0.2) ** 2 / (0.3 + 0.7 * 0.04))
+    assert known.probability("b", "a @ 1").rows == pytest.approx(60)
+    many = known.probability("b", "a @ 0.5, c @ 0.5, (a | c) @ 0.5, (c | b) @ 0.5")
+    assert many.rows == pytest.approx(200 / 16)  # at least so many
+    apart = body(views=[["a", "b"], ["b", "c"]], view_rows=[1000, 100])
+    assert apart.probability("c", "a @ 0.8").range is None  # what stays open of it is not computed

@@ -8,6 +8,7 @@ import torch
 
 from nbr import clock
 from nbr.density import ranges
+from nbr.density.behind import behind, together
 from nbr.density.estimate import Found
 from nbr.density.left_open import Open, left_open, wider
 from nbr.density.sums import Ratio, value
@@ -97,13 +98,18 @@ def probability(
     if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
         raise NbrError(f"the seed is a whole number from 0 to 2^63, not {seed}")
     asked = stated(question, model.world, "question")
-    condition = None if given is None else stated(given, model.world, "condition")
+    observing, condition = model.observing(given)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        ratio = Ratio(model, asked, condition, generator)
+        ratio = Ratio(observing, asked, condition, generator)
         found = value(ratio, ASKED * budget if model.seen else budget)
-        rows = _behind(model, ratio, BEHIND * budget)
-        left = left_open(model, asked, condition, found.value, start + budget, generator)
+        rows = behind(model, observing, ratio, BEHIND * budget)
+        if observing is model or model.seen is None:
+            left = left_open(model, asked, condition, found.value, start + budget, generator)
+        elif together(model, observing, ratio):
+            left = Open(None if found.value is None else (found.value, found.value))
+        else:
+            left = Open(None, "what stays open under evidence with a degree is not computed")
     note = "; ".join(each for each in (found.reason, left.note) if each)
     return Probability(
         question=str(question),
@@ -118,16 +124,6 @@ def probability(
         range=_range(model, found, left, rows),
         rows=rows,
     )
-
-
-def _behind(model: Model, asked: Ratio, budget: float) -> float | None:
-    """How many rows rest under the condition, n P(C); None where the model does not know its rows."""
-    rows = ranges.rows_of(model.seen, asked.names)
-    if rows is None or asked.condition is None:
-        return rows
-    found = value(Ratio(model, asked.condition, None, asked.generator), budget)
-    least = 0.0 if found.value is None or found.error is None else max(0.0, found.value - found.error)
-    return rows * least  # of what is not known, the fewest
 
 
 def _range(model: Model, found: Found, left: Open, rows: float | None) -> tuple[float, float] | None:
