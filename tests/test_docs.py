@@ -16,23 +16,25 @@ from nbr.inference import Limits
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "examples" / "car.md"]
 SHOWN = [
-    pytest.param(command, output, id=command)
+    pytest.param(page.stem, command, output, id=command)
     for page in PAGES
     for command, output in re.findall(r"```console\n\$ (.*?)\n(.*?)```", page.read_text(), re.DOTALL)
 ]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where a reader would stand: beside the examples, with what earlier commands of the page have written."""
-    found = tmp_path_factory.mktemp("reader")
-    (found / "examples").symlink_to(ROOT / "examples")
-    return found
+def readers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the reader of each page stands: beside the examples, with what earlier commands of the page have written."""
+    return tmp_path_factory.mktemp("readers")
 
 
-@pytest.mark.parametrize(("command", "output"), SHOWN)
-def test_console_example(command: str, output: str, folder: Path) -> None:
+@pytest.mark.parametrize(("page", "command", "output"), SHOWN)
+def test_console_example(page: str, command: str, output: str, readers: Path) -> None:
     """A line of three dots stands for what a page leaves out."""
+    folder = readers / page
+    if not folder.exists():
+        folder.mkdir()
+        (folder / "examples").symlink_to(ROOT / "examples")
     words = shlex.split(command)
     assert words[0] == "nbr"
     done = run(*words[1:], cwd=folder)
