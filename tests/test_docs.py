@@ -24,7 +24,7 @@ SHOWN = [
 
 @pytest.fixture(scope="module")
 def readers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the reader of each page stands: beside the examples, with what earlier commands of the page have written."""
+    """Where the reader of each page stands: beside the examples, with what the page wrote before."""
     return tmp_path_factory.mktemp("readers")
 
 
