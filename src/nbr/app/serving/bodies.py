@@ -76,3 +76,4 @@ class Picture(Body):
     numbers: Annotated[list[Annotated[float, Field(allow_inf_nan=False)]], Field(max_length=100_000)] | None = Field(
         None, description="Or the numbers themselves, row by row."
     )
+    sample: Annotated[int, Field(ge=0)] | None = Field(None, description="Or the number of a sample, from 0.")

@@ -68,8 +68,8 @@ class Base:
             counted = rows_of(model.seen, (name,))
             rows = None if counted is None or model.seen is None else part * counted / model.seen.dispersion
             bars = []
-            for piece, share in zip(pieces, heights.get(name, [None] * len(pieces)), strict=True):
-                share = None if share is None or math.isnan(share) else share
+            for piece, height in zip(pieces, heights[name], strict=False):  # of many labels the first are shown
+                share = None if math.isnan(height) else height
                 ends = wilson(share, share, rows) if share is not None and rows else None
                 bars.append({"value": piece.value, "set": piece.set, "probability": share, "range": ends})
             told.append({"name": name, "bars": bars, "rows": rows})
@@ -94,7 +94,7 @@ class Base:
 
 
 def _of_values(model: Model, name: str, kind: Bit | Choice) -> list[Piece]:
-    labels = ["1", "0"] if isinstance(kind, Bit) else list(kind.labels[:LABELS])
+    labels = ["0", "1"] if isinstance(kind, Bit) else list(kind.labels[:LABELS])
     written = [each if NUMBER.match(each) or LABEL.match(each) else quoted(each) for each in labels]
     return [
         Piece(label, label, parse(f"{quoted(name)}={word}", model.world))
