@@ -13,6 +13,7 @@ STOREYS = [
     ["ways"],
     ["registry", "dates", "plots", "parallel", "progress", "remembered"],
     ["storage"],
+    ["variables"],
     ["world"],
     ["points", "language"],
     ["tables", "rules"],

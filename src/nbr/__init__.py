@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nbr.learning.predictor import Predictor
     from nbr.reasoner import Reasoner
     from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
-    from nbr.world import Bit, Choice, Real, World
+    from nbr.world import Bit, Choice, Ordered, Real, World
 
 __version__ = "0.1.0"
 
@@ -37,6 +37,7 @@ _HOME = {
     "Bit": "world",
     "Bounds": "asking.answer",
     "Choice": "world",
+    "Ordered": "world",
     "Clause": "rules",
     "Expression": "language",
     "Fuzzy": "rules",
@@ -75,6 +76,7 @@ __all__ = [
     "NbrError",
     "Neural",
     "NonexpansiveClassifier",
+    "Ordered",
     "Predictor",
     "Probability",
     "Real",

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.world import Choice, Real, World
+from nbr.world import World
 
 COMPARE: dict[str, Callable[[Tensor, float], Tensor]] = {
     "=": lambda column, value: column == value,
@@ -69,7 +69,7 @@ class Expression(ABC):
         """The numbers that reals are compared with: between them its truth does not change."""
         found: dict[str, set[float]] = {}
         for atom in self.atoms():
-            if isinstance(world.variables[atom.name], Real):
+            if world.variables[atom.name].numeric:
                 found.setdefault(atom.name, set()).update(atom.codes(world))
         return found
 
@@ -103,13 +103,14 @@ class Atom(Expression):
         try:
             world.column(self.name)
             variable = world.variables[self.name]
-            if isinstance(variable, Choice) and self.operator not in ("=", "!=", "in"):
-                raise NbrError(f"{self.name!r} is a choice: say {self.name}={quoted(variable.labels[0])} or use 'in'")
-            if isinstance(variable, Real) and not self.operator:
+            if variable.numeric and not self.operator:
                 raise NbrError(f"{self.name!r} is a number: compare it, as in {self.name}>={variable.low:g}")
-            other = next((v for v in self.values if isinstance(variable, Real) and v in world.variables), None)
+            other = next((v for v in self.values if variable.numeric and v in world.variables), None)
             if other is not None:
                 raise NbrError(f"to compare {self.name} with {other}, write {self.name} - {other}{self.operator}0")
+            if self.operator not in variable.operators and not (variable.boolean and not self.operator):
+                said = f"{self.name}={quoted(variable.labels[0])}"
+                raise NbrError(f"{self.name!r} is {variable.noun}: say {said} or use 'in'")
             self.codes(world)
         except NbrError as error:
             raise NbrError(f"{error} (at character {self.at + 1})", at=self.at + 1) from None
@@ -254,18 +255,30 @@ def conjuncts(statement: Expression) -> Iterator[Expression]:
         yield statement
 
 
+def rebuilt(statement: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
+    """The same statement with another part in the place of each that `change` has one for."""
+    found = change(statement)
+    if found is not None:
+        return found
+    match statement:
+        case Not():
+            return Not(rebuilt(statement.part, change))
+        case Implies():
+            return Implies(rebuilt(statement.premise, change), rebuilt(statement.conclusion, change))
+        case _Several():
+            return replace(statement, several=tuple(rebuilt(part, change) for part in statement.parts))
+    return statement
+
+
 def replaced(statement: Expression, atom: Callable[[Atom], Expression]) -> Expression:
     """The same statement with another part in the place of each atom."""
-    match statement:
-        case Atom():
-            return atom(statement)
-        case Not():
-            return Not(replaced(statement.part, atom))
-        case Implies():
-            return Implies(replaced(statement.premise, atom), replaced(statement.conclusion, atom))
-        case _Several():
-            return replace(statement, several=tuple(replaced(part, atom) for part in statement.parts))
-    return statement.replaced(atom)
+
+    def change(part: Expression) -> Expression | None:
+        if isinstance(part, Atom):
+            return atom(part)
+        return None if isinstance(part, Not | Implies | _Several) else part.replaced(atom)
+
+    return rebuilt(statement, change)
 
 
 def conjunction(parts: Sequence[Expression]) -> Expression | None:
