@@ -24,6 +24,7 @@ STOREYS = [
     ["factors"],
     ["density"],
     ["asking"],
+    ["seeing"],
     ["reasoner"],
     ["training"],
     ["learning", "lipschitz"],

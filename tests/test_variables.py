@@ -114,6 +114,12 @@ def test_a_label_of_an_order_may_also_be_a_variable() -> None:
         nbr.Reasoner(nbr.World(grade=grade), []).ask("grade")
 
 
+def test_an_order_within_evidence_with_a_degree() -> None:
+    reasoner = nbr.Reasoner(nbr.World(grade=nbr.Ordered("low", "mid", "high"), b=nbr.Bit()), [])
+    assert reasoner.ask("grade>low", given="(grade >= mid) @ 0.8").belief == pytest.approx(0.8)
+    assert reasoner.ask("grade>low", given="count(grade>=mid, b)>=2").belief == 1
+
+
 def test_an_order_is_saved_learned_from_and_drawn(tmp_path) -> None:
     world = nbr.World(grade=nbr.Ordered("low", "mid", "high"), b=nbr.Bit())
     reasoner = nbr.Reasoner(world, [nbr.Clause(nbr.parse("grade>=mid -> b"), 0.9)], prior=nbr.priors.uniform(world))

@@ -8,7 +8,7 @@ edge it is smooth, so that Gauss-Legendre nodes give it to rounding: exactly whe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -64,11 +64,7 @@ def substituted(statement: Expression, bits: Mapping[Linear, str]) -> Expression
     """The same statement with a bit in the place of each comparison."""
 
     def change(part: Expression) -> Expression | None:
-        if not isinstance(part, Linear):
-            return None
-        if part in bits:
-            return ex.Atom(bits[part])
-        return replace(part, counted=tuple((each, substituted(inner, bits)) for each, inner in part.counted))
+        return ex.Atom(bits[part]) if isinstance(part, Linear) and part in bits else None
 
     return ex.rebuilt(statement, change)
 

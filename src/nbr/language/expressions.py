@@ -77,6 +77,10 @@ class Expression(ABC):
         """The same statement with another part in the place of each atom, for kinds that are made elsewhere."""
         return self
 
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        """The same statement with each of its parts changed."""
+        return self
+
     def _wrap(self, part: Expression) -> str:
         return str(part) if part.rank > self.rank else f"({part})"
 
@@ -155,6 +159,9 @@ class Not(Expression):
     def holds(self, world: World, points: Tensor) -> Tensor:
         return ~self.part.holds(world, points)
 
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        return Not(change(self.part))
+
     def __str__(self) -> str:
         return "~" + (str(self.part) if self.part.rank >= self.rank else f"({self.part})")
 
@@ -166,6 +173,9 @@ class _Several(Expression):
     @property
     def parts(self) -> tuple[Expression, ...]:
         return self.several
+
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        return replace(self, several=tuple(map(change, self.several)))
 
     def truths(self, world: World, points: Tensor) -> Tensor:
         return torch.stack([part.holds(world, points) for part in self.several])
@@ -203,6 +213,9 @@ class Implies(Expression):
 
     def holds(self, world: World, points: Tensor) -> Tensor:
         return ~self.premise.holds(world, points) | self.conclusion.holds(world, points)
+
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        return Implies(change(self.premise), change(self.conclusion))
 
     def __str__(self) -> str:
         chained = self.conclusion.rank >= self.rank
@@ -258,16 +271,7 @@ def conjuncts(statement: Expression) -> Iterator[Expression]:
 def rebuilt(statement: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
     """The same statement with another part in the place of each that `change` has one for."""
     found = change(statement)
-    if found is not None:
-        return found
-    match statement:
-        case Not():
-            return Not(rebuilt(statement.part, change))
-        case Implies():
-            return Implies(rebuilt(statement.premise, change), rebuilt(statement.conclusion, change))
-        case _Several():
-            return replace(statement, several=tuple(rebuilt(part, change) for part in statement.parts))
-    return statement
+    return statement.mapped(lambda part: rebuilt(part, change)) if found is None else found
 
 
 def replaced(statement: Expression, atom: Callable[[Atom], Expression]) -> Expression:

@@ -61,6 +61,9 @@ class Linear(Expression):
             total, size = total + share, size + share.abs()
         return compared(self.operator, total - self.number, NEAR * size)
 
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        return replace(self, counted=tuple((weight, change(part)) for weight, part in self.counted))
+
     def replaced(self, atom: Callable[[Atom], Expression]) -> Expression:
         moved = [(weight, atom(Atom(name, at=self.at))) for weight, name in self.weights]
         weights = tuple((weight, each.name) for weight, each in moved if isinstance(each, Atom))
@@ -116,15 +119,14 @@ def resolved(statement: Expression, world: World) -> Expression:
     return rebuilt(statement, change) if any(True for _ in linears(statement)) else statement
 
 
-def _against_label(line: Linear, world: World) -> Expression:
+def _against_label(line: Linear, world: World) -> Expression | None:
     """A variable against one of its labels, if that is what a comparison of two names says."""
     if len(line.weights) == 2 and not line.counted and not line.number:
         for (weight, name), (other, label) in permutations(line.weights):
             variable = world.variables.get(name)
             if variable is not None and not variable.adds and label not in world.variables and weight == -other:
                 return Atom(name, line.operator if weight > 0 else TURNED[line.operator], (label,), line.at)
-    counted = tuple((weight, resolved(part, world)) for weight, part in line.counted)
-    return replace(line, counted=counted)
+    return None
 
 
 def compares_numbers(statements: Iterable[Expression | None]) -> bool:

@@ -72,6 +72,9 @@ class Modulo(Expression):
         found: list[bool] = COMPARE[self.operator](torch.arange(self.modulus).double(), self.number).tolist()
         return found
 
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        return replace(self, counted=tuple((weight, change(part)) for weight, part in self.counted))
+
     def replaced(self, atom: Callable[[Atom], Expression]) -> Expression:
         moved = [(weight, atom(Atom(name, at=self.at))) for weight, name in self.weights]
         weights = tuple((weight, each.name) for weight, each in moved if isinstance(each, Atom))
