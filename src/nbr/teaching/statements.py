@@ -17,7 +17,7 @@ from nbr.errors import NbrError
 from nbr.factors import Network, Unfit
 from nbr.language import Expression, parse
 from nbr.language import expressions as ex
-from nbr.learning.columns import Column, spelled
+from nbr.teaching.columns import Column, spelled
 from nbr.model import Model
 from nbr.world import World
 

@@ -10,8 +10,8 @@ import torch
 
 import nbr
 from nbr.errors import NbrError
-from nbr.learning.columns import Column
-from nbr.learning.statements import Statement
+from nbr.teaching.columns import Column
+from nbr.teaching.statements import Statement
 from nbr.model import Model
 
 DIGITS = ("a1", "a0", "b1", "b0")
