@@ -106,7 +106,9 @@ ARCHITECTURES = {"lenet": lenet, "convolutional": convolutional, "dense": dense,
 def named(name: str, shape: Sequence[int], labels: int) -> nn.Module:
     """A network by its name, with weights drawn from torch's own generator."""
     if name not in ARCHITECTURES:
-        raise NbrError(f"there is no network {name!r}; known are {', '.join(ARCHITECTURES)}" + suggest(name, ARCHITECTURES))
+        raise NbrError(
+            f"there is no network {name!r}; known are {', '.join(ARCHITECTURES)}" + suggest(name, ARCHITECTURES)
+        )
     return ARCHITECTURES[name](tuple(shape), labels)
 
 
@@ -118,5 +120,7 @@ def usual(shape: Sequence[int]) -> str:
 def _picture(shape: Shape, least: int, name: str) -> tuple[int, Shape]:
     if len(shape) not in (2, 3) or min(shape[:2]) < least:
         told = " x ".join(map(str, shape))
-        raise NbrError(f"the network {name!r} takes pictures of {least} x {least} pixels or more, not {told}; try 'dense'")
+        raise NbrError(
+            f"the network {name!r} takes pictures of {least} x {least} pixels or more, not {told}; try 'dense'"
+        )
     return (1 if len(shape) == 2 else shape[2]), shape[:2]

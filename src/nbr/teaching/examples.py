@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -26,7 +26,7 @@ Told = Mapping[str, Any] | str | PathLike[str]
 
 @dataclass(frozen=True)
 class Examples:
-    """Pictures, each once: (pictures, *shape); for each variable the number of its picture in each row; what is said."""
+    """Pictures, each once: (pictures, *shape); for each variable which of them each row has; and what is said."""
 
     pool: Tensor
     where: Mapping[str, Tensor]  # (rows,) for each sensed variable
@@ -58,7 +58,9 @@ class Examples:
         said = columns.pop(SAYS, None) if says is None else says
         sensed = [name for name in columns if name in world.variables]
         if not sensed:
-            raise NbrError(f"no column of the examples has the name of a variable; these are {', '.join(world.names[:9])}")
+            raise NbrError(
+                f"no column of the examples has the name of a variable; these are {', '.join(world.names[:9])}"
+            )
         rows = len(columns[sensed[0]])
         for name, column in columns.items():
             if len(column) != rows:
@@ -129,14 +131,17 @@ def _pictures(columns: Mapping[str, Any], folder: Path, jobs: int | None) -> tup
         told = " and of ".join(" x ".join(map(str, shape)) for shape in sorted(shapes))
         raise NbrError(f"all pictures have one shape, and these are of {told}")
     known: dict[bytes, int] = {}
-    where = {name: torch.tensor([known.setdefault(each.tobytes(), len(known)) for each in array]) for name, array in arrays.items()}
+    where = {
+        name: torch.tensor([known.setdefault(each.tobytes(), len(known)) for each in array])
+        for name, array in arrays.items()
+    }
     shape = next(iter(shapes))
     pool = np.stack([np.frombuffer(content, dtype=np.float32).reshape(shape) for content in known])
     return torch.from_numpy(pool), where
 
 
 def _is_names(column: Any) -> bool:
-    return not hasattr(column, "ndim") and any(isinstance(each, str | PathLike) for each in column) or (
+    return (not hasattr(column, "ndim") and any(isinstance(each, str | PathLike) for each in column)) or (
         getattr(column, "ndim", 2) == 1 and any(isinstance(each, str | PathLike) for each in column)
     )
 
@@ -146,7 +151,9 @@ def _array(name: str, column: Any) -> Any:
     if found.dtype.kind not in "biuf" or found.ndim < 2:
         raise NbrError(f"the column {name!r} of a variable has a picture in each row: arrays, or names of files")
     if found.dtype.kind in "iu" and found.max() > 1:
-        raise NbrError(f"pixels of pictures are from 0 to 1, and {name!r} has {found.max()}: divide them, by 255 perhaps")
+        raise NbrError(
+            f"pixels of pictures are from 0 to 1, and {name!r} has {found.max()}: divide them, by 255 perhaps"
+        )
     found = found.astype(np.float32)
     if not np.isfinite(found).all():
         raise NbrError(f"a picture of {name!r} has pixels that are no finite numbers")

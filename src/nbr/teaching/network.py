@@ -34,7 +34,12 @@ class NetworkSensor:
     """
 
     def __init__(
-        self, network: nn.Module, architecture: str | None, labels: Sequence[str], shape: Sequence[int], kind: str = "scale"
+        self,
+        network: nn.Module,
+        architecture: str | None,
+        labels: Sequence[str],
+        shape: Sequence[int],
+        kind: str = "scale",
     ) -> None:
         self.network, self.architecture = network.eval().requires_grad_(False), architecture
         self._labels, self.shape = tuple(labels), tuple(shape)
@@ -59,7 +64,9 @@ class NetworkSensor:
         if found.shape[1:] == self.shape and len(found):
             return found, True
         told = " x ".join(map(str, self.shape))
-        raise NbrError(f"the sensor takes inputs of {told} numbers, or many with their number in front, not {found.shape}")
+        raise NbrError(
+            f"the sensor takes inputs of {told} numbers, or many with their number in front, not {found.shape}"
+        )
 
     def read(self, path: str) -> Any:
         """A picture file as one input."""
@@ -91,7 +98,11 @@ class NetworkSensor:
         labels, shape, name = spec["labels"], spec["shape"], spec["architecture"]
         if not isinstance(labels, list) or len(set(map(str, labels))) < max(2, len(labels)):
             raise NbrError("the labels of a sensor are at least two, and different")
-        sides = isinstance(shape, list) and 1 <= len(shape) <= 3 and all(type(side) is int and 0 < side <= LARGEST for side in shape)
+        sides = (
+            isinstance(shape, list)
+            and 1 <= len(shape) <= 3
+            and all(type(side) is int and 0 < side <= LARGEST for side in shape)
+        )
         if not sides:
             raise NbrError(f"the shape of a sensor's pictures is a list of sides, not {shape!r:.60}")
         with torch.random.fork_rng(devices=[]):
@@ -127,7 +138,10 @@ class SteadyEvidence:
             scores = torch.cat([exact(part)[0] for part in points.split(LOOKED)])
         length = points.norm(dim=1)
         ends = rounding(network.layers, torch.stack([length, length + 1]).flatten())[0].view(2, -1)
-        slack = 2 * torch.stack([ends[0], (ends[1] - ends[0]).clamp(min=0)], dim=1) + 4 * UNIT * scores.abs().amax(dim=1)[:, None]
+        slack = (
+            2 * torch.stack([ends[0], (ends[1] - ends[0]).clamp(min=0)], dim=1)
+            + 4 * UNIT * scores.abs().amax(dim=1)[:, None]
+        )
         lead = scores.amax(dim=1, keepdim=True) - scores
         slope = math.sqrt(2) * float(bound(network.layers).max()) * SAFE
         return cls(labels, lead, float(network.sharpness.double()), slope, slack)
