@@ -82,7 +82,7 @@ def values(model: Model, name: str, given: str | None, budget: float, seed: int)
     if isinstance(variable, Real):
         with torch.no_grad():
             return _quantiles(model, observing, name, given, condition, deadline, seed)
-    labels = [variable.show(code) for code in range(variable.size)]
+    labels = [variable.show(code) for code in range(variable.size or 0)]
     statements = [Atom(name, "=", (label,)) for label in labels]
     order = list(range(len(labels)))
     if len(labels) > LABELS:
