@@ -23,7 +23,7 @@ from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language.expressions import Atom
 from nbr.model import Model
-from nbr.world import Real
+from nbr.world import Variable
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)  # below which a number is told
 LABELS = 24  # of a choice that are told one by one, the likeliest
@@ -79,7 +79,7 @@ def values(model: Model, name: str, given: str | None, budget: float, seed: int)
     """
     deadline, variable = clock.now() + budget, model.world.variables[name]
     observing, condition = model.observing(given)
-    if isinstance(variable, Real):
+    if variable.numeric:
         with torch.no_grad():
             return _quantiles(model, observing, name, given, condition, deadline, seed)
     labels = [variable.show(code) for code in range(variable.size or 0)]
@@ -109,7 +109,6 @@ def _quantiles(
     seed: int,
 ) -> Values:
     variable = model.world.variables[name]
-    assert isinstance(variable, Real)
     generator = torch.Generator().manual_seed(seed)
     asked = Ratio(observing, Atom(name, "<=", (_word(variable, variable.high),)), condition, generator)
     rows = behind(model, observing, asked, 0.2 * (deadline - clock.now()))
@@ -136,7 +135,6 @@ def _inverted(model: Model, name: str, condition: Expression | None, shares: Ten
     Each round asks for the shares up to some cuts, and the next ones lie between two of them.
     """
     variable = model.world.variables[name]
-    assert isinstance(variable, Real)
     few = variable.size is not None and variable.size <= CUTS * CUTS
     if few and variable.size is not None:
         cuts = variable.low + variable.step * torch.arange(variable.size, dtype=torch.float64)
@@ -158,12 +156,12 @@ def _inverted(model: Model, name: str, condition: Expression | None, shares: Ten
     return high
 
 
-def _shown(variable: Real, code: float) -> str:
+def _shown(variable: Variable, code: float) -> str:
     """As exactly as rows are told apart: in thousandths of what it may be."""
     if variable.unit or variable.step:
         return variable.show(code)
     return variable.show(round(code, -math.floor(math.log10((variable.high - variable.low) / FINE))))
 
 
-def _word(variable: Real, code: float) -> str:
+def _word(variable: Variable, code: float) -> str:
     return variable.show(code) if variable.unit else repr(code)
