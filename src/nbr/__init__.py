@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nbr.learning.fitting import fit
     from nbr.learning.predictor import Predictor
     from nbr.reasoner import Reasoner
-    from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
+    from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule, Source, one_of
     from nbr.world import Bit, Choice, Real, World
 
 __version__ = "0.1.0"
@@ -50,12 +50,14 @@ _HOME = {
     "Reasoner": "reasoner",
     "RobustClassifier": "classify.robust",
     "Rule": "rules",
+    "Source": "rules",
     "World": "world",
     "datasets": "datasets",
     "evidence": "evidence",
     "fit": "learning.fitting",
     "lipschitz": "lipschitz",
     "load": "kinds",
+    "one_of": "rules",
     "parse": "language",
     "priors": "priors",
 }
@@ -81,12 +83,14 @@ __all__ = [
     "Reasoner",
     "RobustClassifier",
     "Rule",
+    "Source",
     "World",
     "datasets",
     "evidence",
     "fit",
     "lipschitz",
     "load",
+    "one_of",
     "parse",
     "priors",
 ]

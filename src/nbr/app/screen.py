@@ -13,7 +13,7 @@ from nbr.density.probability import Probability
 from nbr.language.words import spoken
 from nbr.reasoner import Reasoner
 from nbr.restating.restated import Restated
-from nbr.rules import Clause
+from nbr.rules import Clause, Rule
 from nbr.rules.support import Support
 from nbr.world import Bit, Choice, Variable, World
 
@@ -170,7 +170,7 @@ def reasoner(reasoner: Reasoner, name: str) -> str:
     lines = [head, "", "variables", *_variables(reasoner.world)]
     if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
-    return "\n".join([*lines, *_rules(reasoner)])
+    return "\n".join([*lines, *_sources(reasoner), *_rules(reasoner)])
 
 
 def _rules(reasoner: Reasoner) -> list[str]:
@@ -188,6 +188,7 @@ def _rules(reasoner: Reasoner) -> list[str]:
     lines.append("       belief" + head + ("  adds (nats a row)" if adds else ""))
     for position, (rule, words) in sorted(numbered, key=lambda each: -adds.get(each[0], 0.0)):
         said = rule.describe() if rule.name is None else f"{rule.name}: {rule.describe()}"
+        said += _shared(rule, reasoner)
         gain = "" if not adds else f"  {adds[position]:.4f}" if position in adds else " " * 8
         beside = (_counted(rule.support) if counted else "") + gain
         lines.append(f"  {position:>3}  {rule.degree:.4f}{beside}  {said}")
@@ -196,6 +197,27 @@ def _rules(reasoner: Reasoner) -> list[str]:
             told = f"({spoken(rule.expression)})"
         lines += [" " * (15 + len(beside)) + told] if told else []
     return lines
+
+
+def _shared(rule: Rule, reasoner: Reasoner) -> str:
+    """Who says a rule, and which others exclude it."""
+    told = [] if rule.source is None else [f"source {rule.source.name}"]
+    told += [] if rule.choice is None else [f"one of rules {', '.join(map(str, _others(rule, reasoner)))}"]
+    return f"   ({'; '.join(told)})" if told else ""
+
+
+def _others(rule: Rule, reasoner: Reasoner) -> list[int]:
+    """The numbers of possibilities of which one is there, the rule among them."""
+    return [at for at, each in enumerate(reasoner.rules, 1) if each.choice is rule.choice]
+
+
+def _sources(reasoner: Reasoner) -> list[str]:
+    sources = {rule.source.name: rule.source for rule in reasoner.rules if rule.source is not None}
+    if not sources:
+        return []
+    wide = max(map(len, sources))
+    told = [f"  {each.name:<{wide}}  reliability {each.reliability:g}, rules {each.rules}" for each in sources.values()]
+    return ["", "sources", *told]
 
 
 def _counted(support: Support | None) -> str:
@@ -218,9 +240,13 @@ def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
         }
         | ({"adds": rule.adds} if isinstance(rule, Clause) and rule.adds is not None else {})
         | ({"support": _told(rule.support)} if rule.support is not None else {})
+        | ({"source": rule.source.name} if rule.source is not None else {})
+        | ({"one_of": _others(rule, reasoner)} if rule.choice is not None else {})
         for rule, words in zip(reasoner.rules, reasoner.restated(), strict=True)
     ]
-    return {"variables": reasoner.world.spec, "rules": rules}
+    sources = {rule.source.name: rule.source for rule in reasoner.rules if rule.source is not None}
+    told = {name: {"reliability": each.reliability, "rules": each.rules} for name, each in sources.items()}
+    return {"variables": reasoner.world.spec, "rules": rules, **({"sources": told} if told else {})}
 
 
 def _told(support: Support) -> dict[str, float | None]:

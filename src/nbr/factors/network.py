@@ -17,8 +17,10 @@ from nbr.factors.order import SECONDS
 from nbr.factors.several import several
 from nbr.factors.structure import Compiled, Structure, compiled, structure, too_wide
 from nbr.factors.values import Values
+from nbr.inference.selectors import Selectors
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
+from nbr.model import presence
 from nbr.priors import Prior
 from nbr.priors.base import Factor
 from nbr.rules import Rule
@@ -53,6 +55,7 @@ class Network:
     fuzzy: tuple[Rule, ...]
     grades: tuple[Tensor, ...]  # of fuzzy rules, and below what the prior says
     masses: tuple[Factor, ...]
+    sharing: frozenset[int] = frozenset()  # crisp rules that hang on hidden variables, and stand among the masses
 
     @classmethod
     def of(
@@ -84,14 +87,19 @@ class Network:
             raise Unfit("a fuzzy rule reads too many combinations of values, or numbers")
         if prior is None and made.compared:
             raise Unfit("numbers are compared with each other, and only a prior knows how often that holds")
+        hanging = _hanging(rules)
         masses = [] if prior is None else _known(prior, made)
+        masses = [*masses, *_shared(hanging, crisp, fuzzy, made, tables)]
+        alone = [number for number, rule in enumerate(fuzzy) if rule not in hanging.rules]
+        fuzzy, tables = tuple(fuzzy[number] for number in alone), [tables[number] for number in alone]
+        sharing = frozenset(number for number, rule in enumerate(crisp) if rule in hanging.rules)
         scopes = [*(rule.inputs for rule in fuzzy), *(names for names, _ in masses)]
         sizes = {name: size for names, table in masses for name, size in zip(names, table.shape, strict=True)}
         plan = compiled(made, scopes, sizes, seconds)
         reason = too_wide(plan.order, WIDTH, cost)
         if reason is not None:
             raise reason
-        return cls(world, made, plan, crisp, fuzzy, tuple(tables), tuple(masses))
+        return cls(world, made, plan, crisp, fuzzy, tuple(tables), tuple(masses), sharing)
 
     @property
     def values(self) -> Mapping[str, Values]:
@@ -164,7 +172,7 @@ class Network:
 
     def _has_points(self) -> None:
         if any(name not in self.structure.sizes for names, _ in self.masses for name in names):
-            raise Unfit("the prior sums over something hidden, so that its best point is no largest product")
+            raise Unfit("something hidden is summed over, so that the best point is no largest product")
 
     def draw(self, count: int, condition: Expression | None, generator: torch.Generator) -> dict[str, Tensor]:
         """The numbers of values, as likely as they are under the condition: (count,) for each variable."""
@@ -212,7 +220,9 @@ class Network:
             return self._multiplied()
 
     def _multiplied(self) -> list[Tensor]:
-        kept = torch.stack([1 - _belief(rule) for rule in self.crisp]) if self.crisp else torch.zeros(0).double()
+        one = torch.ones((), dtype=torch.float64)
+        each = [one if number in self.sharing else 1 - _belief(rule) for number, rule in enumerate(self.crisp)]
+        kept = torch.stack(each) if each else torch.zeros(0).double()
         others: list[Factor] = []
         for rule, table in zip(self.fuzzy, self.grades, strict=True):
             others.append((rule.inputs, 1 - _belief(rule) * (1 - table)))
@@ -239,6 +249,44 @@ class Network:
     def _logs(self, condition: Expression | None) -> list[Tensor]:
         known = {name: left[0] for name, left in self.evidence([condition]).items()}
         return [table.log() for table in (*self._fixed, *self._single(known))]
+
+
+@dataclass(frozen=True)
+class _Hanging:
+    """Hidden variables of rules that share selectors, and how likely each such rule is to be there at their values."""
+
+    tables: list[Factor]
+    rules: dict[Rule, Factor]
+
+
+def _hanging(bodies: Sequence[Sequence[Rule]]) -> _Hanging:
+    tables: list[Factor] = []
+    rules: dict[Rule, Factor] = {}
+    for number, body in enumerate(bodies):
+        likeliest = [_belief(rule).detach() for rule in body]
+        shared = presence(body, torch.stack(likeliest)) if body else None
+        if isinstance(shared, Selectors):
+            some, hung = shared.mixture(f"source {number}")
+            tables += some
+            rules |= {body[position]: each for position, each in hung.items()}
+    return _Hanging(tables, rules)
+
+
+def _shared(
+    hanging: _Hanging, crisp: Sequence[Rule], fuzzy: Sequence[Rule], made: Structure, grades: Sequence[Tensor]
+) -> list[Factor]:
+    """What hidden variables are, and what P_keep takes of each rule at their values."""
+    if not hanging.rules:
+        return []
+    broken = [*zip(crisp, made.broken, strict=True)]
+    lost = [(rule, names, truth.double()) for rule, (names, truth) in broken]
+    lost += [(rule, rule.inputs, 1 - table) for rule, table in zip(fuzzy, grades, strict=True)]
+    found = [*hanging.tables]
+    for rule, names, share in lost:
+        if rule in hanging.rules:
+            (hidden,), there = hanging.rules[rule]
+            found.append(((*names, hidden), 1 - share[..., None] * there))
+    return found
 
 
 def _belief(rule: Rule) -> Tensor:

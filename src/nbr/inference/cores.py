@@ -30,7 +30,7 @@ def probabilities(formula: Formula, unions: tuple[str, ...], share: Callable[[],
     try:
         for union in unions:
             found = _cores(deciding, frozenset(chance), certain, union, deadline)
-            value = None if found is None else without_any(found, chance)
+            value = None if found is None else _without_any(found, formula, chance)
             if value is None:
                 return None
             values.append(value)
@@ -39,6 +39,14 @@ def probabilities(formula: Formula, unions: tuple[str, ...], share: Callable[[],
     finally:
         deciding.close()
     return values
+
+
+def _without_any(found: Cores, formula: Formula, chance: dict[int, float]) -> float | None:
+    """The probability that no core is wholly there."""
+    if formula.shared is None:
+        return without_any(found, chance)
+    told = [formula.shared.literals(core) for core in found]
+    return without_any([literals for literals in told if literals is not None], formula.shared.chance)
 
 
 def _cores(
