@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from nbr.remembered import Remembered
 from nbr.rules.base import Rule
 from nbr.rules.clause import Clause
 from nbr.rules.codec import Codec
+from nbr.rules.sensor import Evidence, Sensing, clauses, spread
 from nbr.rules.source import OneOf, Source, checked
 from nbr.tables.seen_together import Together
 from nbr.world import World
@@ -35,6 +36,7 @@ class _Mine:
 class Model:
     """A world and K rules over it; with a codec, the rules speak of its latent world.
 
+    Sensors turn pictures into rules about their variables, by `see`; the model that has seen them keeps their evidence.
     The prior says how common points are beside the rules, and may be a model itself, whose rules then count too; none
     given is a uniform one, and nothing is claimed of how often. A model is never changed: others are made from it, and
     those share its memory as `kept`, so that there is one limit for all.
@@ -45,6 +47,8 @@ class Model:
     codec: Codec | None = None
     prior: Prior | Model | None = None
     seen: Together | None = None
+    sensors: Mapping[str, Sensing] = field(default_factory=dict)  # of variables, by their names or ranges of names
+    sight: Sight | None = None
     kept: Remembered[Hashable, Any] = field(default_factory=lambda: Remembered(KEPT), repr=False)
     _mine: _Mine = field(default_factory=_Mine, init=False, repr=False)
 
@@ -57,6 +61,9 @@ class Model:
         if any(rule.source is not None or rule.choice is not None for rule in bound):
             checked(bound)
         object.__setattr__(self, "rules", bound)
+        if self.sensors and self.codec is not None:
+            raise NbrError("sensors are for models without a decoder: what they see are observed variables")
+        object.__setattr__(self, "sensors", spread(self.world, self.sensors))
 
     def with_rules(self, rules: Iterable[Rule]) -> Model:
         """The same with other rules."""
@@ -67,6 +74,11 @@ class Model:
         return self.with_rules(
             rule.with_belief(0.0) if position in positions else rule for position, rule in enumerate(self.rules)
         )
+
+    def see(self, evidence: Mapping[str, Evidence]) -> Model:
+        """The model with what sensors say of one input for each of some variables, as rules behind its own."""
+        said = tuple(clauses(self.world, evidence))
+        return replace(self, rules=(*self.rules, *said), sight=Sight(self, dict(evidence)))
 
     def observing(self, given: str | Expression | None) -> tuple[Model, Expression | None]:
         """The model for one condition, and what of that is certain: what has a degree becomes a rule of the model.
@@ -165,6 +177,14 @@ def presence(rules: Sequence[Rule], beliefs: Tensor) -> Presence:
         beliefs.new_tensor([each.reliability for each in sources.values()]),
         tuple(each.nested for each in sources.values()),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What a model has seen: the model as it was before, and the evidence of an input for each of some variables."""
+
+    model: Model
+    evidence: Mapping[str, Evidence]
 
 
 def _degrees(beliefs: Iterable[float | Tensor]) -> Tensor:

@@ -63,9 +63,8 @@ def test_every_way_that_fits_is_exact(seed: int) -> None:
 @pytest.mark.parametrize("by", ["drawn", "frontier", "count"])
 def test_a_way_for_independent_rules_says_that_it_does_not_fit(by: str) -> None:
     source = nbr.Source("witness", 0.9)
-    model = nbr.Reasoner(
-        nbr.World.bits(2), [nbr.Clause("x0", 0.5, source=source), nbr.Clause("x0 -> x1", 0.5, source=source)]
-    )
+    rules = [nbr.Clause(said, 0.5, source=source) for said in ("x0", "x0 -> x1")]
+    model = nbr.Reasoner(nbr.World.bits(2), rules)
     with pytest.raises(nbr.NbrError, match="share a source"):
         model.ask("x1", engine=by)
     assert model.ask("x1").belief == pytest.approx(0.9 * 0.25)

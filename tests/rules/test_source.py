@@ -152,7 +152,7 @@ def numbers_of(model: nbr.Reasoner) -> list[tuple[float, ...]]:
         (('source = "handbook"', 'source = "handbok"'), "no rule names the source 'handbook'; did you mean 'handbok'"),
         (('"nested" }', '"nested", weight = 1 }'), "source 'handbook': unknown entry 'weight'"),
         (("belief = 0.3 }", "belief = 0.6 }"), r"rule 2: the beliefs of one_of \(night, ..\) add up to 1.1"),
-        (("belief = 0.3 }", "}"), "rule 2: a possibility has a rule and a belief"),
+        ((", belief = 0.3 }", " }"), "rule 2: a possibility has a rule and a belief"),
         (('source = "ann"', 'source = "handbook"'), "rule 2: one_of .* cannot stand in the source 'handbook'"),
     ],
 )

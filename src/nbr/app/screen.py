@@ -6,6 +6,7 @@ import re
 from itertools import groupby
 from typing import Any
 
+from nbr.app import sources
 from nbr.asking.answer import Answer
 from nbr.asking.best import Best
 from nbr.asking.ranking import Ranking
@@ -13,7 +14,7 @@ from nbr.density.probability import Probability
 from nbr.language.words import spoken
 from nbr.reasoner import Reasoner
 from nbr.restating.restated import Restated
-from nbr.rules import Clause, Rule
+from nbr.rules import Clause
 from nbr.rules.support import Support
 from nbr.world import Bit, Choice, Variable, World
 
@@ -80,25 +81,44 @@ def _point(found: Best, reasoner: Reasoner) -> list[str]:
 
 
 def probability(found: Probability | str) -> list[str]:
-    """How often, and what the tables leave open of it.
+    """How often, first as the range that as many rows leave possible, and what the tables leave open of it.
 
     >>> print(*probability(Probability("x", None, 0.25, 0.0, True, (0.1, 0.5), "listed")), sep="\\n")
       probability  0.2500
       open         0.1000 to 0.5000   what columns never seen together leave open
+    >>> counted = Probability("x", "y", 0.8, 0.0, True, (0.8, 0.8), "listed", range=(0.4902, 0.9433), rows=10.0)
+    >>> print(*probability(counted), sep="\\n")
+      probability  0.4902 to 0.9433   95%, by 10 rows under the condition
+      value        0.8000             what the model has
+      open         nothing: the columns were seen together
     """
     if isinstance(found, str):
         return [f"  probability  not known: {found}"]
     how = "" if found.exact else f"   ({found.note})" if found.value is None else f"   (95%, {found.method})"
     lines = [f"  probability  {found.words}{how}"]
+    if found.range is not None and found.rows is not None:
+        low, high = found.range
+        lines = [f"  probability  {low:.4f} to {high:.4f}   95%, by {rows(found)}"]
+        lines.append(f"  value        {found.words:<16}   {how.strip() or 'what the model has'}")
     if found.open is not None and found.open[1] - found.open[0] < 1e-9:
         lines.append("  open         nothing: the columns were seen together")
     elif found.open is not None:
         why = found.note or "what columns never seen together leave open"
         lines.append(f"  open         {found.open[0]:.4f} to {found.open[1]:.4f}   {why}")
-        if found.widened is not None and found.open_error is not None:
+        if found.range is None and found.widened is not None and found.open_error is not None:
             low, high = found.widened
             lines.append(f"               {low:.4f} to {high:.4f}   with the sampling error of either end (95%)")
     return lines
+
+
+def rows(found: Probability) -> str:
+    """How many rows stand behind a probability, in words."""
+    number = found.rows or 0.0
+    few = f"{number:.1f}" if 0 < number < 9.95 and number != round(number) else f"{number:,.0f}"
+    told = f"{few} row{'' if few == '1' else 's'}"
+    if found.open is not None and found.open[1] - found.open[0] >= 1e-9:
+        return f"{told} and columns never seen together"
+    return told if found.given is None else f"{told} under the condition"
 
 
 def bar(belief: tuple[float, float], plausibility: tuple[float, float]) -> str:
@@ -170,7 +190,7 @@ def reasoner(reasoner: Reasoner, name: str) -> str:
     lines = [head, "", "variables", *_variables(reasoner.world)]
     if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
-    return "\n".join([*lines, *_sources(reasoner), *_rules(reasoner)])
+    return "\n".join([*lines, *sources.lines(reasoner), *_rules(reasoner)])
 
 
 def _rules(reasoner: Reasoner) -> list[str]:
@@ -188,7 +208,7 @@ def _rules(reasoner: Reasoner) -> list[str]:
     lines.append("       belief" + head + ("  adds (nats a row)" if adds else ""))
     for position, (rule, words) in sorted(numbered, key=lambda each: -adds.get(each[0], 0.0)):
         said = rule.describe() if rule.name is None else f"{rule.name}: {rule.describe()}"
-        said += _shared(rule, reasoner)
+        said += sources.beside(rule, reasoner)
         gain = "" if not adds else f"  {adds[position]:.4f}" if position in adds else " " * 8
         beside = (_counted(rule.support) if counted else "") + gain
         lines.append(f"  {position:>3}  {rule.degree:.4f}{beside}  {said}")
@@ -197,27 +217,6 @@ def _rules(reasoner: Reasoner) -> list[str]:
             told = f"({spoken(rule.expression)})"
         lines += [" " * (15 + len(beside)) + told] if told else []
     return lines
-
-
-def _shared(rule: Rule, reasoner: Reasoner) -> str:
-    """Who says a rule, and which others exclude it."""
-    told = [] if rule.source is None else [f"source {rule.source.name}"]
-    told += [] if rule.choice is None else [f"one of rules {', '.join(map(str, _others(rule, reasoner)))}"]
-    return f"   ({'; '.join(told)})" if told else ""
-
-
-def _others(rule: Rule, reasoner: Reasoner) -> list[int]:
-    """The numbers of possibilities of which one is there, the rule among them."""
-    return [at for at, each in enumerate(reasoner.rules, 1) if each.choice is rule.choice]
-
-
-def _sources(reasoner: Reasoner) -> list[str]:
-    sources = {rule.source.name: rule.source for rule in reasoner.rules if rule.source is not None}
-    if not sources:
-        return []
-    wide = max(map(len, sources))
-    told = [f"  {each.name:<{wide}}  reliability {each.reliability:g}, rules {each.rules}" for each in sources.values()]
-    return ["", "sources", *told]
 
 
 def _counted(support: Support | None) -> str:
@@ -241,12 +240,10 @@ def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
         | ({"adds": rule.adds} if isinstance(rule, Clause) and rule.adds is not None else {})
         | ({"support": _told(rule.support)} if rule.support is not None else {})
         | ({"source": rule.source.name} if rule.source is not None else {})
-        | ({"one_of": _others(rule, reasoner)} if rule.choice is not None else {})
+        | ({"one_of": sources.others(rule, reasoner)} if rule.choice is not None else {})
         for rule, words in zip(reasoner.rules, reasoner.restated(), strict=True)
     ]
-    sources = {rule.source.name: rule.source for rule in reasoner.rules if rule.source is not None}
-    told = {name: {"reliability": each.reliability, "rules": each.rules} for name, each in sources.items()}
-    return {"variables": reasoner.world.spec, "rules": rules, **({"sources": told} if told else {})}
+    return {"variables": reasoner.world.spec, "rules": rules, **sources.as_json(reasoner)}
 
 
 def _told(support: Support) -> dict[str, float | None]:

@@ -18,6 +18,7 @@ from torch import Tensor
 from nbr.density.conditions import pieces, spots
 from nbr.inference import ganak
 from nbr.inference.formula import Clause
+from nbr.inference.hidden import guards
 from nbr.inference.selectors import Selectors
 from nbr.language import Expression
 from nbr.language.linear import compares_numbers
@@ -114,9 +115,9 @@ def _selected(encoder: Encoder, body: Model, level: float, weights: list[tuple[i
     likeliest = body.likeliest
     if isinstance(likeliest, Tensor):
         likeliest = Selectors(likeliest, (-1,) * len(likeliest), (-1,) * len(likeliest), likeliest[:0], ())
-    chance, guards = likeliest.guards(encoder.fresh)
+    chance, told = guards(likeliest, encoder.fresh)
     weights += chance.items()
-    for rule, guard in zip(body.rules, guards, strict=True):
+    for rule, guard in zip(body.rules, told, strict=True):
         statement = rule.at_least(level)
         if guard is not None and statement is not None:
             encoder.require(statement, unless=-encoder.both(guard) if guard else None)

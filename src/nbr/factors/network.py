@@ -13,14 +13,13 @@ from torch import Tensor
 from nbr.factors import contraction
 from nbr.factors.comparisons import shares
 from nbr.factors.contraction import aligned
+from nbr.factors.hanging import hanging, shared
 from nbr.factors.order import SECONDS
 from nbr.factors.several import several
 from nbr.factors.structure import Compiled, Structure, compiled, structure, too_wide
 from nbr.factors.values import Values
-from nbr.inference.selectors import Selectors
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
-from nbr.model import presence
 from nbr.priors import Prior
 from nbr.priors.base import Factor
 from nbr.rules import Rule
@@ -87,12 +86,12 @@ class Network:
             raise Unfit("a fuzzy rule reads too many combinations of values, or numbers")
         if prior is None and made.compared:
             raise Unfit("numbers are compared with each other, and only a prior knows how often that holds")
-        hanging = _hanging(rules)
+        hung = hanging(rules)
         masses = [] if prior is None else _known(prior, made)
-        masses = [*masses, *_shared(hanging, crisp, fuzzy, made, tables)]
-        alone = [number for number, rule in enumerate(fuzzy) if rule not in hanging.rules]
+        masses = [*masses, *shared(hung, crisp, fuzzy, made, tables)]
+        alone = [number for number, rule in enumerate(fuzzy) if rule not in hung.rules]
         fuzzy, tables = tuple(fuzzy[number] for number in alone), [tables[number] for number in alone]
-        sharing = frozenset(number for number, rule in enumerate(crisp) if rule in hanging.rules)
+        sharing = frozenset(number for number, rule in enumerate(crisp) if rule in hung.rules)
         scopes = [*(rule.inputs for rule in fuzzy), *(names for names, _ in masses)]
         sizes = {name: size for names, table in masses for name, size in zip(names, table.shape, strict=True)}
         plan = compiled(made, scopes, sizes, seconds)
@@ -249,44 +248,6 @@ class Network:
     def _logs(self, condition: Expression | None) -> list[Tensor]:
         known = {name: left[0] for name, left in self.evidence([condition]).items()}
         return [table.log() for table in (*self._fixed, *self._single(known))]
-
-
-@dataclass(frozen=True)
-class _Hanging:
-    """Hidden variables of rules that share selectors, and how likely each such rule is to be there at their values."""
-
-    tables: list[Factor]
-    rules: dict[Rule, Factor]
-
-
-def _hanging(bodies: Sequence[Sequence[Rule]]) -> _Hanging:
-    tables: list[Factor] = []
-    rules: dict[Rule, Factor] = {}
-    for number, body in enumerate(bodies):
-        likeliest = [_belief(rule).detach() for rule in body]
-        shared = presence(body, torch.stack(likeliest)) if body else None
-        if isinstance(shared, Selectors):
-            some, hung = shared.mixture(f"source {number}")
-            tables += some
-            rules |= {body[position]: each for position, each in hung.items()}
-    return _Hanging(tables, rules)
-
-
-def _shared(
-    hanging: _Hanging, crisp: Sequence[Rule], fuzzy: Sequence[Rule], made: Structure, grades: Sequence[Tensor]
-) -> list[Factor]:
-    """What hidden variables are, and what P_keep takes of each rule at their values."""
-    if not hanging.rules:
-        return []
-    broken = [*zip(crisp, made.broken, strict=True)]
-    lost = [(rule, names, truth.double()) for rule, (names, truth) in broken]
-    lost += [(rule, rule.inputs, 1 - table) for rule, table in zip(fuzzy, grades, strict=True)]
-    found = [*hanging.tables]
-    for rule, names, share in lost:
-        if rule in hanging.rules:
-            (hidden,), there = hanging.rules[rule]
-            found.append(((*names, hidden), 1 - share[..., None] * there))
-    return found
 
 
 def _belief(rule: Rule) -> Tensor:

@@ -18,6 +18,7 @@ from nbr.clock import OutOfTime
 from nbr.errors import NbrError
 from nbr.inference import Limits
 from nbr.inference.formula import Formula, Shared
+from nbr.inference.hidden import guards
 from nbr.inference.sat import Deciding
 from nbr.inference.selectors import Selectors, marginals
 from nbr.language import Expression
@@ -159,7 +160,7 @@ class Statements(Source):
         question = encoder.literal(self.question)
         presence, shared = self.model.presence, None
         if isinstance(presence, Selectors):
-            shared = Shared(*presence.guards(encoder.fresh))
+            shared = Shared(*guards(presence, encoder.fresh))
         beliefs = marginals(presence).detach()
         return Formula(encoder.clauses, encoder.count, selectors, question, beliefs, shared), encoder
 
