@@ -15,7 +15,7 @@ STOREYS = [
     ["storage"],
     ["world"],
     ["points", "language"],
-    ["tables", "rules"],
+    ["aims", "tables", "rules"],
     ["evidence", "inference", "restating"],
     ["priors"],
     ["model"],

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from nbr import clock
+from nbr.aims import Aims
 from nbr.errors import NbrError
 from nbr.priors import Prior, uniform
 from nbr.remembered import Remembered
@@ -41,6 +42,7 @@ class Model:
     codec: Codec | None = None
     prior: Prior | Model | None = None
     seen: Together | None = None
+    aims: Aims = field(default_factory=Aims)
     kept: Remembered[Hashable, Any] = field(default_factory=lambda: Remembered(KEPT), repr=False)
     _mine: _Mine = field(default_factory=_Mine, init=False, repr=False)
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import nbr
-from nbr.app import checking, comparing, distilling, filling, train
+from nbr.app import checking, comparing, deciding, distilling, filling, train
 from nbr.app.options import Guard, Jobs, Json, Model
 from nbr.app.serving import command
 
@@ -91,6 +91,7 @@ def explain(
 
 app.command()(checking.best)
 app.command()(checking.check)
+app.command()(deciding.decide)
 app.command()(distilling.distil)
 app.command()(filling.predict)
 app.command()(filling.impute)

@@ -17,6 +17,7 @@ from nbr.asking.components import components, is_crisp
 from nbr.asking.explanation import Effect, Explanation, Observation, Point
 from nbr.asking.points import best_points
 from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask
+from nbr.asking.ranking import classes
 from nbr.clock import OutOfTime
 from nbr.density.probability import often
 from nbr.errors import NbrError
@@ -33,6 +34,7 @@ from nbr.world import Bit, Real
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
 SHARES = {"answer": 0.3, "reasons": 0.3, "effects": 0.6, "points": 0.3}  # of the time that is left at each step
 OFTEN = 0.3  # of the time, for a probability
+OUTCOMES = 12  # of observing a variable, up to which each is looked at
 LISTED = 0.3  # seconds of listing that are quicker than a solver's map
 
 
@@ -61,7 +63,7 @@ def explain(model: Model, question: Proposition, given: Proposition | None, sett
     with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
         witness, counter = best_points(model, proposition, condition, share)
     with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
-        observations = _next(model, question, proposition, condition, settings, limits, memo)
+        observations = _next(model, question, proposition, condition, answer.ignorance, settings, limits, memo)
     belief = [rule.degree for rule in model.rules]
 
     def ranked(sets: reasons.Sets) -> list[list[int]]:
@@ -174,25 +176,34 @@ def _next(
     question: Proposition,
     proposition: Set,
     condition: Set | None,
+    gap_now: float,
     settings: Settings,
     limits: Limits,
     memo: Memo,
 ) -> list[Observation]:
-    """The mean gap after observing each variable that the question depends on, the smallest first."""
+    """The mean gap after observing each variable that the question depends on, the smallest first.
+
+    Where the model says what can be observed, only that, by what it narrows for its cost.
+    """
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
         return []
     asked, *_ = components(model, proposition, condition)
     known = {name for part in ([] if condition is None else conjuncts(condition)) for name in _fixed(part)}
     found = []
     read = {name for rule in asked.model.rules for name in rule.inputs}
-    names = [name for name in asked.model.world.names if name in read - known - proposition.names()]
+    costs = model.aims.observable
+    names = [
+        name
+        for name in asked.model.world.names
+        if name in read - known - proposition.names() and (costs is None or name in costs)
+    ]
     for name in _nearest(names, asked.model, proposition):
         if limits.left <= 0:
             break
         gap = _mean_gap(model, name, question, condition, settings, limits, memo)
         if gap is not None:
-            found.append(Observation(name, gap))
-    return sorted(found, key=lambda each: each.gap)
+            found.append(Observation(name, gap, None if costs is None else costs[name]))
+    return sorted(found, key=lambda each: each.order(gap_now))
 
 
 def _fixed(part: Expression) -> frozenset[str]:
@@ -223,13 +234,11 @@ def _mean_gap(
     limits: Limits,
     memo: Memo,
 ) -> float | None:
-    variable = model.world.variables[name]
-    if isinstance(variable, Real) or variable.size > 12:
+    values = _values(model, name, condition)
+    if values is None:
         return None
-    labels = ("0", "1") if isinstance(variable, Bit) else variable.labels
     weight = total = 0.0
-    for label in labels:
-        value = Atom(name, "=", (label,))
+    for value in values:
         both = value if condition is None else And((condition, value))
         try:
             share = ask(model, value, condition, _within(settings, limits.share(0.3)), memo).plausibility
@@ -242,3 +251,15 @@ def _mean_gap(
         if limits.left <= 0:
             return None
     return total / weight if weight > 0 else None
+
+
+def _values(model: Model, name: str, condition: Expression | None) -> list[Expression] | None:
+    """What may come of observing a variable: its values, or the pieces that statements cut a number into."""
+    variable = model.world.variables[name]
+    if isinstance(variable, Real):
+        found = [piece for piece, _ in classes(model, name, () if condition is None else (condition,))]
+        return found if len(found) <= OUTCOMES and model.aims.observable is not None else None
+    if variable.size > OUTCOMES:
+        return None
+    labels = ("0", "1") if isinstance(variable, Bit) else variable.labels
+    return [Atom(name, "=", (label,)) for label in labels]
