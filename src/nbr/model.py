@@ -12,9 +12,11 @@ from torch import Tensor
 from nbr import clock
 from nbr.aims import Aims
 from nbr.errors import NbrError
+from nbr.language import Expression, evidence
 from nbr.priors import Prior, uniform
 from nbr.remembered import Remembered
 from nbr.rules.base import Rule
+from nbr.rules.clause import Clause
 from nbr.rules.codec import Codec
 from nbr.tables.seen_together import Together
 from nbr.world import World
@@ -63,6 +65,21 @@ class Model:
         return self.with_rules(
             rule.with_belief(0.0) if position in positions else rule for position, rule in enumerate(self.rules)
         )
+
+    def observing(self, given: str | Expression | None) -> tuple[Model, Expression | None]:
+        """The model for one condition, and what of that is certain: what has a degree becomes a rule of the model.
+
+        >>> model, condition = Model(World.bits(2)).observing("x0, x1 @ 0.8")
+        >>> model.rules, str(condition)
+        ((Clause('x1', belief=0.8),), 'x0')
+        """
+        if given is None:
+            return self, None
+        certain, graded = evidence(given, self.world)
+        if graded and self.codec is not None:
+            raise NbrError("condition: evidence with a degree needs a model whose rules speak of what is observed")
+        rules = [Clause(str(each.part), each.degree, str(each)) for each in graded]
+        return (self.with_rules((*self.rules, *rules)) if rules else self), certain
 
     @property
     def latent(self) -> World:

@@ -26,7 +26,7 @@ from nbr.density.probability import Probability, probability
 from nbr.errors import NbrError
 from nbr.inference import Limits
 from nbr.inference.point import keep
-from nbr.language import Expression, stated
+from nbr.language import Expression
 from nbr.model import Model
 from nbr.plots import html
 from nbr.priors import Prior
@@ -251,8 +251,8 @@ class Reasoner:
 
     def sample(self, count: int, given: str | Expression | None = None, *, seed: int = 0) -> pd.DataFrame:
         """Rows drawn from the model combined with its prior, as a DataFrame; `attrs` tells how they came about."""
-        condition = None if given is None else stated(given, self.world, "condition")
-        drawn = sampling.draw(self.model, count, condition, torch.Generator().manual_seed(seed))
+        model, condition = self.model.observing(given)
+        drawn = sampling.draw(model, count, condition, torch.Generator().manual_seed(seed))
         return tables.frame(self.world, drawn.points, method=drawn.method, acceptance=drawn.acceptance)
 
     def predict(self, table: tables.TableLike, column: str, *, seed: int = 0) -> pd.DataFrame:

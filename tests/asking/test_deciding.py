@@ -249,7 +249,7 @@ def test_what_to_observe_next_is_what_can_be_by_its_cost(tmp_path, observable: s
     found = nbr.load(tmp_path / "m.toml").explain("a")
     assert [each.variable for each in found.next] == wanted
     costs = [each["cost"] for each in found.as_json()["next"] if "cost" in each]
-    assert costs == [dict(b=10, c=1, t=1)[name] if len(wanted) > 1 else 7 for name in wanted if observable]
+    assert costs == [{"b": 10, "c": 1, "t": 1}[name] if len(wanted) > 1 else 7 for name in wanted if observable]
     if wanted[:1] == ["c"]:
         assert "observe c for 1" in found.words()
 
@@ -271,5 +271,13 @@ def test_the_command_says_what_json_says(tmp_path) -> None:
     assert (stay["dominated"], go["dominated"]) == (True, False)
     shown = run("decide", "m.toml", "--given", "b", cwd=tmp_path).stdout
     assert "choice: go   (maximin; exact)" in shown
-    assert " -> go            2.600      3.000      2.600" in shown
+    assert " -> go          2.600      3.000      2.600" in shown
     assert run("decide", "m.toml", "--given", "b", "--optimism", "2", cwd=tmp_path).returncode == 2
+
+
+def test_what_was_observed_to_a_degree_counts_to_that_degree(tmp_path) -> None:
+    actions = '[actions]\ngo = [{ when = "a", value = 3 }, { value = -1 }]\n'
+    (tmp_path / "m.toml").write_text(NEXT + actions)
+    found = nbr.load(tmp_path / "m.toml").decide("b @ 0.5")
+    assert found.given == "b @ 0.5"
+    assert found.actions[0].lower == pytest.approx(-1 + 4 * 0.45)

@@ -14,7 +14,7 @@ from itertools import combinations, pairwise
 from nbr import clock
 from nbr.aims import Action
 from nbr.asking.asked import Memo
-from nbr.asking.question import Proposition, Settings, as_set, ask
+from nbr.asking.question import Proposition, Settings, as_set, ask, observing, words_of
 from nbr.errors import NbrError, suggest
 from nbr.inference.problem import Interval
 from nbr.language import Expression
@@ -145,12 +145,11 @@ class _Levels:
     """Questions under one condition, each asked once, in its part of the time."""
 
     def __init__(self, model: Model, given: Proposition | None, settings: Settings, memo: Memo) -> None:
-        self.model, self.condition, self.settings, self.memo = model, given, settings, memo
+        self.model, self.condition = observing(model, given)
+        self.settings, self.memo = settings, memo
         self.deadline, self.left, self.kind = clock.now() + settings.budget, 1, "proved"
         self.known: dict[str, tuple[Interval, Interval]] = {}
-        self.given = None if given is None else str(given)
-        if given is not None:
-            as_set(given, model.world, "condition")
+        self.given = None if given is None else words_of(given)
 
     def __call__(self, statement: Expression) -> tuple[Interval, Interval]:
         """Bounds on belief and plausibility."""

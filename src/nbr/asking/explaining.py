@@ -16,7 +16,7 @@ from nbr.asking.asked import Memo
 from nbr.asking.components import components, is_crisp
 from nbr.asking.explanation import Effect, Explanation, Observation, Point
 from nbr.asking.points import best_points
-from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask
+from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask, observing, words_of
 from nbr.asking.ranking import classes
 from nbr.clock import OutOfTime
 from nbr.density.probability import often
@@ -51,7 +51,8 @@ def explain(model: Model, question: Proposition, given: Proposition | None, sett
     """The answer, and what it owes to which rules; all within the budget, saying what is not complete."""
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     proposition = as_set(question, model.world, "question")
-    condition = None if given is None else as_set(given, model.world, "condition")
+    model, condition = observing(model, given)
+    words, given = None if given is None else words_of(given), condition
     memo: Memo = {}
     answer = ask(model, question, given, _within(settings, limits.share(SHARES["answer"])), memo)
     found, witness, counter, observations = reasons.Reasons([], [], False, False), None, None, []
@@ -71,7 +72,7 @@ def explain(model: Model, question: Proposition, given: Proposition | None, sett
         return [[rule + 1 for rule in rules] for _, _, rules in chance]
 
     return Explanation(
-        answer=answer,
+        answer=replace(answer, given=words),
         rules=tuple(effects),
         supports=ranked(found.supports),
         conflicts=ranked(found.conflicts),

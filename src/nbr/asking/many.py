@@ -8,6 +8,7 @@ found out about parts that they share.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -51,7 +52,7 @@ def ask_many(
     memo = {} if memo is None else memo
     told = clock.now()
     for given, positions in by_condition.items():
-        if table is not None:
+        if table is not None and not _graded(model, given):
             some = [questions[position][0] for position in positions]
             found |= dict(zip(positions, table.answers(some, given), strict=True))
         else:
@@ -65,6 +66,15 @@ def ask_many(
             watch(len(found), len(questions))
     watch(len(found), len(questions))
     return [found[position] for position in range(len(questions))]
+
+
+def _graded(model: Model, given: str | None) -> bool:
+    """Whether a condition brings rules of its own; what is wrong with it is said by whoever asks."""
+    if given is None or "@" not in given:
+        return False
+    with suppress(NbrError):
+        return model.observing(given)[0] is not model
+    return True
 
 
 def pairs(questions: Iterable[Any]) -> list[Question]:

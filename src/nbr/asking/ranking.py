@@ -125,9 +125,10 @@ def rank(model: Model, variable: str, given: Proposition | None, settings: Setti
     if not isinstance(variable, str):
         raise NbrError(f"a ranking is of a variable by its name, not of {type(variable).__name__}")
     world.column(variable)
-    condition = None if given is None else asking.as_set(given, world, "condition")
+    words = None if given is None else asking.words_of(given)
+    model, given = asking.observing(model, given)
     kind = world.variables[variable]
-    told_apart = classes(model, variable, () if condition is None else (condition,))
+    told_apart = classes(model, variable, () if given is None else (given,))
     found: list[Value] = []
     memo: Memo = {}
     for number, (statement, values) in enumerate(told_apart):
@@ -138,7 +139,7 @@ def rank(model: Model, variable: str, given: Proposition | None, settings: Setti
     if not isinstance(kind, Real):
         found.sort(key=lambda each: kind.code(each.value))  # ties stay in the order of the labels
     found.sort(key=lambda each: (-each.answer.plausibility, -each.answer.belief))
-    return Ranking(variable, answer.given, tuple(found))
+    return Ranking(variable, words, tuple(found))
 
 
 Class = tuple[Expression, list[str]]  # a statement about one of some values that have the same answer

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from nbr import clock
-from nbr.density.left_open import left_open
+from nbr.density.left_open import Open, left_open
 from nbr.density.sums import Ratio, value
 from nbr.errors import NbrError
 from nbr.language import Expression, stated
@@ -86,12 +86,15 @@ def probability(
     if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
         raise NbrError(f"the seed is a whole number from 0 to 2^63, not {seed}")
     asked = stated(question, model.world, "question")
-    condition = None if given is None else stated(given, model.world, "condition")
+    observing, condition = model.observing(given)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        ratio = Ratio(model, asked, condition, generator)
+        ratio = Ratio(observing, asked, condition, generator)
         found = value(ratio, ASKED * budget if model.seen else budget)
-        left = left_open(model, asked, condition, found.value, start + budget, generator)
+        if observing is model or model.seen is None:
+            left = left_open(model, asked, condition, found.value, start + budget, generator)
+        else:
+            left = Open(None, "what stays open under evidence with a degree is not computed")
     note = "; ".join(each for each in (found.reason, left.note) if each)
     return Probability(
         question=str(question),

@@ -12,6 +12,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
 from nbr.errors import NbrError
 from nbr.language import expressions as ex
+from nbr.language.graded import Graded
 from nbr.language.linear import TURNED, Linear
 from nbr.language.ranges import counted, foretold, reading, spread
 from nbr.language.sides import (
@@ -189,6 +190,9 @@ class _Build(Transformer[Token, ex.Expression]):
 
     def negation(self, part: Item) -> ex.Expression:
         return _shallow(ex.Not(_one(part)))
+
+    def graded(self, part: Item, degree: Token) -> ex.Expression:
+        return _shallow(Graded(_one(part), float(degree), degree.start_pos or 0))
 
     def yes(self) -> ex.Expression:
         return ex.Constant(True)
