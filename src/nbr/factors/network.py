@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -103,11 +103,29 @@ class Network:
 
         Differentiable by beliefs that are tensors.
         """
+        return self._log_sums(len(conditions), lambda part: self.evidence(conditions[part]))
+
+    def weighed(self, weights: Mapping[str, Tensor], conditions: Sequence[Expression | None]) -> Tensor:
+        """The same with a weight for each value of some variables, (conditions, values) each, by which points count.
+
+        Weights are at least 0 and in the order of `values`; differentiable by them too. A weight far below the largest
+        one of its row still counts: where plain numbers would lose it, logs are added.
+        """
+
+        def both(part: slice) -> dict[str, Tensor]:
+            found = self.evidence(conditions[part])
+            for name, weight in weights.items():
+                found[name] = weight[part] * found[name] if name in found else weight[part]
+            return found
+
+        return self._log_sums(len(conditions), both)
+
+    def _log_sums(self, count: int, known: Callable[[slice], Mapping[str, Tensor]]) -> Tensor:
         tables, order = self._tables(), self.compiled.order
         found = []
-        for part in contraction.batches(order, len(conditions)):
-            single = self._single(self.evidence(conditions[part]))
-            found.append(contraction.log_sums(order, [*tables, *single]).expand(len(conditions[part])))
+        for part in contraction.batches(order, count):
+            total = contraction.log_sums(order, [*tables, *self._single(known(part))])
+            found.append(total.expand(part.stop - part.start))
         return torch.cat(found) if found else torch.zeros(0, dtype=torch.float64)
 
     def marginals(self, conditions: Sequence[Expression | None]) -> dict[str, Tensor]:
@@ -231,7 +249,8 @@ def _known(prior: Prior, made: Structure) -> list[Factor]:
     last = _masses.get(prior)
     if last is not None and last[0] == made.key:
         return last[1]
-    found = prior.factors({name: each.allowed for name, each in made.values.items()})
+    own = {name: each.allowed for name, each in made.values.items() if name in prior.world.variables}
+    found = prior.factors(own)
     if found is None:
         raise Unfit("the prior is no product of small tables")
     found = [*found, *(shares(prior, prior.world, pair, made.values) for pair in made.compared)]
