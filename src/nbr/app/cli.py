@@ -5,6 +5,7 @@ twice at every start.
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -89,15 +90,12 @@ def explain(
     typer.echo(json.dumps(found.as_json()) if as_json else explained.text(found))
 
 
-app.command()(checking.best)
-app.command()(checking.check)
-app.command()(deciding.decide)
-app.command()(distilling.distil)
-app.command()(filling.predict)
-app.command()(filling.impute)
-app.command()(comparing.compare)
-app.command()(train.train)
-app.command()(command.serve)
+OTHERS: tuple[Callable[..., None], ...] = (
+    *(checking.best, checking.check, deciding.decide, distilling.distil, filling.predict, filling.impute),
+    *(comparing.compare, train.train, command.serve),
+)
+for each in OTHERS:
+    app.command()(each)
 
 
 @app.command()
