@@ -23,6 +23,7 @@ STOREYS = [
     ["factors"],
     ["density"],
     ["asking"],
+    ["seeing"],
     ["reasoner"],
     ["training"],
     ["learning", "lipschitz"],

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nbr.classify.belief import BeliefClassifier
     from nbr.classify.nonexpansive import NonexpansiveClassifier
     from nbr.classify.robust import RobustClassifier
+    from nbr.classify.sensor import Sensor
     from nbr.density.probability import Probability
     from nbr.errors import NbrError
     from nbr.kinds import load
@@ -50,6 +51,7 @@ _HOME = {
     "Reasoner": "reasoner",
     "RobustClassifier": "classify.robust",
     "Rule": "rules",
+    "Sensor": "classify.sensor",
     "World": "world",
     "datasets": "datasets",
     "evidence": "evidence",
@@ -81,6 +83,7 @@ __all__ = [
     "Reasoner",
     "RobustClassifier",
     "Rule",
+    "Sensor",
     "World",
     "datasets",
     "evidence",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from nbr.remembered import Remembered
 from nbr.rules.base import Rule
 from nbr.rules.clause import Clause
 from nbr.rules.codec import Codec
+from nbr.rules.sensor import Evidence, Sensing, clauses, spread
 from nbr.tables.seen_together import Together
 from nbr.world import World
 
@@ -34,6 +35,7 @@ class _Mine:
 class Model:
     """A world and K rules over it; with a codec, the rules speak of its latent world.
 
+    Sensors turn pictures into rules about their variables, by `see`; the model that has seen them keeps their evidence.
     The prior says how common points are beside the rules, and may be a model itself, whose rules then count too; none
     given is a uniform one, and nothing is claimed of how often. A model is never changed: others are made from it, and
     those share its memory as `kept`, so that there is one limit for all.
@@ -44,6 +46,8 @@ class Model:
     codec: Codec | None = None
     prior: Prior | Model | None = None
     seen: Together | None = None
+    sensors: Mapping[str, Sensing] = field(default_factory=dict)  # of variables, by their names or ranges of names
+    sight: Sight | None = None
     aims: Aims = field(default_factory=Aims)
     kept: Remembered[Hashable, Any] = field(default_factory=lambda: Remembered(KEPT), repr=False)
     _mine: _Mine = field(default_factory=_Mine, init=False, repr=False)
@@ -55,6 +59,9 @@ class Model:
             raise NbrError("the prior is of another world than the model")
         bound = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(self.rules, 1))
         object.__setattr__(self, "rules", bound)
+        if self.sensors and self.codec is not None:
+            raise NbrError("sensors are for models without a decoder: what they see are observed variables")
+        object.__setattr__(self, "sensors", spread(self.world, self.sensors))
 
     def with_rules(self, rules: Iterable[Rule]) -> Model:
         """The same with other rules."""
@@ -65,6 +72,11 @@ class Model:
         return self.with_rules(
             rule.with_belief(0.0) if position in positions else rule for position, rule in enumerate(self.rules)
         )
+
+    def see(self, evidence: Mapping[str, Evidence]) -> Model:
+        """The model with what sensors say of one input for each of some variables, as rules behind its own."""
+        said = tuple(clauses(self.world, evidence))
+        return replace(self, rules=(*self.rules, *said), sight=Sight(self, dict(evidence)))
 
     def observing(self, given: str | Expression | None) -> tuple[Model, Expression | None]:
         """The model for one condition, and what of that is certain: what has a degree becomes a rule of the model.
@@ -138,6 +150,14 @@ class Model:
             found = self.kept[self._mine, key] = make()
         known: T = found
         return known
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What a model has seen: the model as it was before, and the evidence of an input for each of some variables."""
+
+    model: Model
+    evidence: Mapping[str, Evidence]
 
 
 def _degrees(beliefs: Iterable[float | Tensor]) -> Tensor:

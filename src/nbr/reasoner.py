@@ -33,6 +33,8 @@ from nbr.priors import Prior
 from nbr.restating.restated import Restated
 from nbr.rules import Rule
 from nbr.rules.codec import Codec, Map
+from nbr.rules.sensor import Sensing
+from nbr.seeing.looking import looked
 from nbr.storage import container
 from nbr.tables.seen_together import Counts, Together, Views
 from nbr.world import World
@@ -52,6 +54,8 @@ class Reasoner:
     world that is observed; questions are about what is observed. Without one they are the same. An `encoder` turns
     back: with it, the latent points are the codes of the observable ones, and points can be weighed and sampled.
 
+    `sensors` turn pictures of variables, named one by one or as in "d1..d5", into rules about them, by `see`.
+
     >>> from nbr import Clause
     >>> r = Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)])
     >>> print(r.ask("x1", given="x0"))
@@ -69,6 +73,7 @@ class Reasoner:
         prior: Prior | None = None,
         views: Together | Iterable[Iterable[str]] | None = None,
         view_rows: Iterable[int | None] | None = None,
+        sensors: Mapping[str, Sensing] | None = None,
     ) -> None:
         if not isinstance(world, World):
             raise NbrError(f"a reasoner needs a World first, not {type(world).__name__}")
@@ -76,7 +81,7 @@ class Reasoner:
             raise NbrError("a decoder needs the latent world it reads from: give latent= and decoder= together")
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
         seen = Together.of(world, views, view_rows)
-        self.model = Model(world, rules, codec, standing_on(prior), seen)  # type: ignore[arg-type]
+        self.model = Model(world, rules, codec, standing_on(prior), seen, sensors or {})  # type: ignore[arg-type]
 
     @classmethod
     def of(cls, model: Model) -> Self:
@@ -153,6 +158,14 @@ class Reasoner:
         found = many.ask_many(self.model, pairs, each)  # it says what is wrong with a question
         known = None if self.model.prior is None else probabilities(self.model, pairs, each.budget, each.seed)
         return answer_table(found, known)
+
+    def see(self, pictures: Mapping[str, Any] | None = None, /, **named: Any) -> Reasoner:
+        """The model with what its sensors say of a picture for each of some variables, as rules behind its own.
+
+        Pictures are arrays as the sensor's classifier takes them, or names of files.
+        """
+        found = looked(self.model, {**(pictures or {}), **named})
+        return Reasoner.of(self.model.see(found.evidence))
 
     def given(self, observation: str | Expression) -> Session:
         """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nbr import aims, registry
+from nbr.density import sensors
 from nbr.density.written import by_hand as prior_by_hand
 from nbr.density.written import written as prior_written
 from nbr.errors import NbrError, suggest
@@ -18,7 +19,7 @@ from nbr.rules.support import Support
 from nbr.tables.seen_together import Together
 from nbr.world import World
 
-IN_TOML = ("things", "variables", "rules", "expect", "prior", "views", "view_rows", "observable", "actions")
+IN_TOML = ("things", "variables", "rules", "expect", "prior", "views", "view_rows", "sensors", "observable", "actions")
 OF_RULES = ("belief", "name", "support")  # what every kind of rule has
 LEARNED = "learned"  # a prior that is a model
 
@@ -41,6 +42,9 @@ def write(model: Model) -> tuple[registry.Spec, registry.Tensors]:
     if model.prior is not None:
         spec["prior"], parts = prior_spec(model.prior)
         tensors |= registry.joined(parts, "prior")
+    if model.sensors:
+        spec["sensors"], parts = sensors.write(model.sensors)
+        tensors |= registry.joined(parts, "sensors")
     return spec | ({} if model.seen is None else model.seen.plain()) | model.aims.plain(), tensors
 
 
@@ -71,7 +75,8 @@ def read(spec: Mapping[str, Any], parts: registry.Parts) -> Model:
         below = parts.below("prior", world=world)
         prior = prior_written(world, spec["prior"]) if by_hand else _prior(spec["prior"], below)
     seen = Together.of(world, spec.get("views"), spec.get("view_rows"))
-    return Model(world, tuple(rules), codec, prior, seen, aims.read(world, spec))
+    eyes = sensors.read(spec["sensors"], parts, by_hand) if "sensors" in spec else {}
+    return Model(world, tuple(rules), codec, prior, seen, eyes, aims=aims.read(world, spec))
 
 
 def _prior(spec: Mapping[str, Any], parts: registry.Parts) -> Prior | Model:
@@ -93,6 +98,8 @@ def by_hand(model: Model) -> registry.Spec:
             raise NbrError(f"rule {position} ({rule}) cannot stand in a .toml: save the model as .nbr, or distil it")
         spec["rules"].append(said)
     spec |= model.aims.by_hand()
+    if model.sensors:
+        spec["sensors"] = sensors.by_hand(model.sensors)
     return spec if model.prior is None else spec | {"prior": prior_by_hand(model.prior)}
 
 
