@@ -48,7 +48,8 @@ class Reasoner:
     """K rules over a world; together they specify a Dempster-Shafer belief function.
 
     A `prior` says how common points are beside the rules, and `views` which sets of columns rows showed together when
-    all that was learned: `probability` counts on both, `ask` on neither.
+    all that was learned, how many rows, and how far the model is off them: `probability` counts on all that, `ask` on
+    none of it.
 
     With a decoder F the rules speak of the points of a `latent` world, and F gives the point of the
     world that is observed; questions are about what is observed. Without one they are the same. An `encoder` turns
@@ -73,6 +74,7 @@ class Reasoner:
         prior: Prior | None = None,
         views: Together | Iterable[Iterable[str]] | None = None,
         view_rows: Iterable[int | None] | None = None,
+        dispersion: float = 1.0,
         sensors: Mapping[str, Sensing] | None = None,
     ) -> None:
         if not isinstance(world, World):
@@ -80,7 +82,7 @@ class Reasoner:
         if (latent is None) != (decoder is None):
             raise NbrError("a decoder needs the latent world it reads from: give latent= and decoder= together")
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
-        seen = Together.of(world, views, view_rows)
+        seen = Together.of(world, views, view_rows, dispersion)
         self.model = Model(world, rules, codec, standing_on(prior), seen, sensors or {})  # type: ignore[arg-type]
 
     @classmethod

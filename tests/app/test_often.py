@@ -82,8 +82,8 @@ def test_the_error_of_what_stays_open_is_told_on_every_road(counted: nbr.Reasone
     told = json.loads(run("explain", tmp_path / "m.nbr", "x2", "--given", "x0", "--json").stdout)
     assert told["answer"]["probability"]["open_error"] == pytest.approx(list(wanted))
     shown = ask(tmp_path / "m.nbr", "x2", "--given", "x0").stdout
-    low, high = counted.probability("x2", "x0").widened or (0.0, 0.0)
-    assert f"{low:.4f} to {high:.4f}   with the sampling error of either end (95%)" in shown
+    low, high = counted.probability("x2", "x0").range or (0.0, 0.0)
+    assert f"probability  {low:.4f} to {high:.4f}   95%, by 34 rows and columns never seen together" in shown
     assert f"columns never seen together leave {low:.2f} to {high:.2f} open." in counted.explain("x2", "x0").words()
 
 

@@ -77,8 +77,8 @@ def _model(paths: list[Path], seed: int) -> tuple["Reasoner", Path]:
     from nbr import priors, tables
     from nbr.errors import NbrError
     from nbr.kinds import load_reasoner
+    from nbr.learning.fitted import learned
     from nbr.progress import reporter
-    from nbr.reasoner import Reasoner
 
     if len(paths) == 2:
         return load_reasoner(paths[0]), paths[1]
@@ -87,8 +87,7 @@ def _model(paths: list[Path], seed: int) -> tuple["Reasoner", Path]:
     data = tables.read(paths[0])
     for note in data.notes:
         print(note, file=sys.stderr)
-    prior, rows = priors.trees(data, seed=seed, watch=reporter(True)), data.view_rows()
-    return Reasoner(data.world, prior=prior, views=data.views(), view_rows=rows), paths[0]
+    return learned(data, (), priors.trees(data, seed=seed, watch=reporter(True))), paths[0]
 
 
 def _written(frame: "pd.DataFrame", output: Path | None, as_json: bool, guard: bool) -> str:

@@ -80,25 +80,44 @@ def _point(found: Best, reasoner: Reasoner) -> list[str]:
 
 
 def probability(found: Probability | str) -> list[str]:
-    """How often, and what the tables leave open of it.
+    """How often, first as the range that as many rows leave possible, and what the tables leave open of it.
 
     >>> print(*probability(Probability("x", None, 0.25, 0.0, True, (0.1, 0.5), "listed")), sep="\\n")
       probability  0.2500
       open         0.1000 to 0.5000   what columns never seen together leave open
+    >>> counted = Probability("x", "y", 0.8, 0.0, True, (0.8, 0.8), "listed", range=(0.4902, 0.9433), rows=10.0)
+    >>> print(*probability(counted), sep="\\n")
+      probability  0.4902 to 0.9433   95%, by 10 rows under the condition
+      value        0.8000             what the model has
+      open         nothing: the columns were seen together
     """
     if isinstance(found, str):
         return [f"  probability  not known: {found}"]
     how = "" if found.exact else f"   ({found.note})" if found.value is None else f"   (95%, {found.method})"
     lines = [f"  probability  {found.words}{how}"]
+    if found.range is not None and found.rows is not None:
+        low, high = found.range
+        lines = [f"  probability  {low:.4f} to {high:.4f}   95%, by {rows(found)}"]
+        lines.append(f"  value        {found.words:<16}   {how.strip() or 'what the model has'}")
     if found.open is not None and found.open[1] - found.open[0] < 1e-9:
         lines.append("  open         nothing: the columns were seen together")
     elif found.open is not None:
         why = found.note or "what columns never seen together leave open"
         lines.append(f"  open         {found.open[0]:.4f} to {found.open[1]:.4f}   {why}")
-        if found.widened is not None and found.open_error is not None:
+        if found.range is None and found.widened is not None and found.open_error is not None:
             low, high = found.widened
             lines.append(f"               {low:.4f} to {high:.4f}   with the sampling error of either end (95%)")
     return lines
+
+
+def rows(found: Probability) -> str:
+    """How many rows stand behind a probability, in words."""
+    number = found.rows or 0.0
+    few = f"{number:.1f}" if 0 < number < 9.95 and number != round(number) else f"{number:,.0f}"
+    told = f"{few} row{'' if few == '1' else 's'}"
+    if found.open is not None and found.open[1] - found.open[0] >= 1e-9:
+        return f"{told} and columns never seen together"
+    return told if found.given is None else f"{told} under the condition"
 
 
 def bar(belief: tuple[float, float], plausibility: tuple[float, float]) -> str:

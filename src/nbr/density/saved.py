@@ -19,7 +19,10 @@ from nbr.rules.support import Support
 from nbr.tables.seen_together import Together
 from nbr.world import World
 
-IN_TOML = ("things", "variables", "rules", "expect", "prior", "views", "view_rows", "sensors", "observable", "actions")
+IN_TOML = (
+    *("things", "variables", "rules", "expect", "prior", "views", "view_rows", "dispersion", "sensors"),
+    *("observable", "actions"),
+)
 OF_RULES = ("belief", "name", "support")  # what every kind of rule has
 LEARNED = "learned"  # a prior that is a model
 
@@ -74,7 +77,7 @@ def read(spec: Mapping[str, Any], parts: registry.Parts) -> Model:
     if "prior" in spec:
         below = parts.below("prior", world=world)
         prior = prior_written(world, spec["prior"]) if by_hand else _prior(spec["prior"], below)
-    seen = Together.of(world, spec.get("views"), spec.get("view_rows"))
+    seen = Together.of(world, spec.get("views"), spec.get("view_rows"), spec.get("dispersion", 1.0))
     eyes = sensors.read(spec["sensors"], parts, by_hand) if "sensors" in spec else {}
     return Model(world, tuple(rules), codec, prior, seen, eyes, aims=aims.read(world, spec))
 
