@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nbr.app import drawn, often, screen
+from nbr.app import drawn, often, screen, slips
 from nbr.app.guarding import guarded
 from nbr.asking.answer_table import COLUMNS, OFTEN
 from nbr.asking.many import Question, ask_many
@@ -43,6 +43,7 @@ def one(
     if question is None:
         raise NbrError("a question is missing: nbr ask MODEL QUESTION, or --batch FILE")
     reasoner = load_reasoner(model)
+    slips.noted(reasoner, model, question, given)
     if (variable := bare(reasoner.world, question)) is not None:
         ranked = reasoner.rank(variable, given, budget=settings["budget"], seed=settings["seed"])
         if plot is not None:

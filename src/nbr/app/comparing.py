@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nbr.app.options import Json, Model
+from nbr.app.options import Json, Model, Seed
 
 if TYPE_CHECKING:
     from nbr.reasoner import Reasoner
@@ -31,12 +31,16 @@ class Difference:
 
 def compare(
     model: Model,
-    one: Annotated[str, typer.Argument(help="A condition, such as 'sex=f'.")],
-    other: Annotated[str, typer.Argument(help="Another, such as 'sex=m'.")],
-    seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    one: Annotated[str, typer.Argument(help="A condition, such as 'sex=f'.", metavar="ONE")],
+    other: Annotated[str, typer.Argument(help="Another condition, such as 'sex=m'.", metavar="OTHER")],
+    seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Which columns differ most between two groups of rows, as the model has them."""
+    """Compare two groups of rows: the columns that differ most.
+
+    \b
+    nbr compare learned.nbr 'sex=f' 'sex=m'
+    """
     from nbr.kinds import load_reasoner
 
     found = differences(load_reasoner(model), one, other, seed)

@@ -6,21 +6,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nbr.app.options import Jobs, Json
+from nbr.app.options import Force, Jobs, Json, fresh
 
 if TYPE_CHECKING:
     from nbr.classify.folders import Files, Pile
 
 Report = dict[str, Any]
 FOLDER = Annotated[Path, typer.Argument(help="A folder with a sub-folder of pictures for each label.")]
-OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="The .nbr file for the classifier.")]
+OUTPUT = Annotated[
+    Path, typer.Option("-o", "--output", callback=fresh, help="The .nbr file for the classifier.", metavar="MODEL.nbr")
+]
 EPSILON = Annotated[
     float | None,
-    typer.Option(help="The L2 length to be robust at, of what pictures are scaled to; else from the data."),
+    typer.Option(help="The L2 length of changes to resist. Default: chosen from the data."),
 ]
-SIZE = Annotated[int, typer.Option(help="Pixels of the longer side that larger pictures are scaled to.")]
-EPOCHS = Annotated[int | None, typer.Option(help="How often every picture is looked at.")]
-SEED = Annotated[int, typer.Option(help="Where randomness comes from.")]
+SIZE = Annotated[int, typer.Option(help="Scale larger pictures to N pixels on their longer side.")]
+EPOCHS = Annotated[int | None, typer.Option(help="How often every picture is seen in training.")]
+SEED = Annotated[int, typer.Option(help="The seed of all randomness.")]
 FEWEST = 5  # pictures of a label, so that one can be held out
 HELD = 0.2  # of each label
 FEW = 2000  # pictures, below which they are looked at oftener and fewer at a time
@@ -30,6 +32,7 @@ EPOCHS_OF_FEW, BATCH_OF_FEW = 200, 64
 def train(
     folder: FOLDER,
     output: OUTPUT,
+    force: Force = False,
     epsilon: EPSILON = None,
     size: SIZE = 32,
     epochs: EPOCHS = None,
@@ -37,7 +40,14 @@ def train(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Train a classifier of pictures from class folders: grey or colour, of any size. A stopped run goes on."""
+    """Train a classifier from folders of pictures.
+
+    The folder has a sub-folder of pictures for each label: grey or colour, of any size. A run that was
+    stopped continues where it was.
+
+    \b
+    nbr train pictures -o mine.nbr
+    """
     from nbr.errors import NbrError
     from nbr.storage.locks import hold
 

@@ -14,6 +14,7 @@ from nbr.errors import NbrError
 from nbr.language import expressions as ex
 from nbr.language.graded import Graded
 from nbr.language.linear import TURNED, Linear
+from nbr.language.meant import meant_at
 from nbr.language.ranges import counted, foretold, reading, spread
 from nbr.language.sides import (
     Called,
@@ -122,6 +123,9 @@ def _explain(text: str, error: UnexpectedInput) -> NoReturn:
     found = str(error.token) if isinstance(error, UnexpectedToken) else text[at - 1]
     if isinstance(error, UnexpectedCharacters | UnexpectedToken) and found == ")" and balance < 0:
         raise NbrError(f"a ')' too many at character {at} of {_short(text)}", at=at)
+    if (meant := meant_at(text, at)) is not None:
+        start, sign, instead = meant
+        raise NbrError(f"cannot read {sign!r} at character {start} of {_short(text)}; {instead}", at=start)
     raise NbrError(f"cannot read {found!r} at character {at} of {_short(text)}", at=at)
 
 
