@@ -28,7 +28,7 @@ STOREYS = [
     ["training"],
     ["learning", "lipschitz"],
     ["classify"],
-    ["robustness", "datasets", "models"],
+    ["robustness", "teaching", "datasets", "models"],
     ["kinds"],
     ["paper"],
     ["app"],

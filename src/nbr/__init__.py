@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nbr.learning.predictor import Predictor
     from nbr.reasoner import Reasoner
     from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
+    from nbr.teaching.teach import train
     from nbr.world import Bit, Choice, Real, World
 
 __version__ = "0.1.0"
@@ -60,9 +61,10 @@ _HOME = {
     "load": "kinds",
     "parse": "language",
     "priors": "priors",
+    "train": "teaching.teach",
 }
 
-_EXTRA = {"learning": "learn", "classify": "classify", "Predictor": "learn,classify"}
+_EXTRA = {"learning": "learn", "classify": "classify", "teaching": "classify", "Predictor": "learn,classify"}
 
 __all__ = [
     "Answer",
@@ -92,6 +94,7 @@ __all__ = [
     "load",
     "parse",
     "priors",
+    "train",
 ]
 
 
