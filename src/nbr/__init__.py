@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nbr.reasoner import Reasoner
     from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
     from nbr.teaching.teach import train
-    from nbr.world import Bit, Choice, Real, World
+    from nbr.world import Bit, Choice, Ordered, Real, World
 
 __version__ = "0.1.0"
 
@@ -39,6 +39,7 @@ _HOME = {
     "Bit": "world",
     "Bounds": "asking.answer",
     "Choice": "world",
+    "Ordered": "world",
     "Clause": "rules",
     "Expression": "language",
     "Fuzzy": "rules",
@@ -79,6 +80,7 @@ __all__ = [
     "NbrError",
     "Neural",
     "NonexpansiveClassifier",
+    "Ordered",
     "Predictor",
     "Probability",
     "Real",

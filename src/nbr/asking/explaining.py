@@ -29,7 +29,6 @@ from nbr.language.expressions import And, Atom, Not, conjuncts
 from nbr.model import Model
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
-from nbr.world import Bit, Real
 
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
 SHARES = {"answer": 0.3, "reasons": 0.3, "effects": 0.6, "points": 0.3}  # of the time that is left at each step
@@ -257,10 +256,9 @@ def _mean_gap(
 def _values(model: Model, name: str, condition: Expression | None) -> list[Expression] | None:
     """What may come of observing a variable: its values, or the pieces that statements cut a number into."""
     variable = model.world.variables[name]
-    if isinstance(variable, Real):
+    if variable.numeric:
         found = [piece for piece, _ in classes(model, name, () if condition is None else (condition,))]
         return found if len(found) <= OUTCOMES and model.aims.observable is not None else None
-    if variable.size > OUTCOMES:
+    if len(variable.labels) > OUTCOMES:
         return None
-    labels = ("0", "1") if isinstance(variable, Bit) else variable.labels
-    return [Atom(name, "=", (label,)) for label in labels]
+    return [Atom(name, "=", (label,)) for label in variable.labels]
