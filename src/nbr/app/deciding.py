@@ -16,12 +16,24 @@ BAR = 24
 def decide(
     model: Model,
     given: Given = None,
-    criterion: Annotated[str, typer.Option(help="maximin, maximax, hurwicz or pignistic.")] = "maximin",
-    optimism: Annotated[float, typer.Option(help="Of hurwicz: how much the best case counts, 0 to 1.")] = 0.5,
+    criterion: Annotated[
+        str, typer.Option(help="How to choose: maximin, maximax, hurwicz or pignistic.", metavar="NAME")
+    ] = "maximin",
+    optimism: Annotated[
+        float, typer.Option(help="How much the best case counts in hurwicz, 0 to 1.", metavar="SHARE")
+    ] = 0.5,
     budget: Budget = 10.0,
     as_json: Json = False,
 ) -> None:
-    """What to do: the lower and upper expected utility of each of the model's actions, and the choice."""
+    """Say what to do: the expected utility of each action of a model, and the choice.
+
+    Of each action the lower and the upper expected utility, between which lies what the model does not know.
+    An action is dominated if the worst case of another is better than its best.
+
+    \b
+    nbr decide examples/car.toml --given "~starts, crank=slow"
+    nbr decide examples/car.toml --given "~starts" --criterion hurwicz --optimism 0.3
+    """
     from nbr.kinds import load_reasoner
 
     found = load_reasoner(model).decide(condition(given), criterion, optimism=optimism, budget=budget)
