@@ -10,16 +10,20 @@ from nbr.app.options import Budget, Given, Json, Model, condition
 if TYPE_CHECKING:
     from nbr.asking.deciding import Appraisal
 
+Criterion = Annotated[
+    str, typer.Option(help="How to choose: maximin, maximax, hurwicz or pignistic.", metavar="NAME")
+]
+Optimism = Annotated[
+    float, typer.Option(help="How much the best case counts in hurwicz, 0 to 1.", metavar="SHARE")
+]
 BAR = 24
 
 
 def decide(
     model: Model,
     given: Given = None,
-    criterion: Annotated[
-        str, typer.Option(help="How to choose: maximin, maximax, hurwicz or pignistic.", metavar="NAME")
-    ] = "maximin",
-    optimism: Annotated[
+    criterion: Criterion = "maximin",
+    optimism: Optimism = 0.5,
         float, typer.Option(help="How much the best case counts in hurwicz, 0 to 1.", metavar="SHARE")
     ] = 0.5,
     budget: Budget = 10.0,
@@ -32,7 +36,7 @@ def decide(
 
     \b
     nbr decide examples/car.toml --given "~starts, crank=slow"
-    nbr decide examples/car.toml --given "~starts" --criterion hurwicz --optimism 0.3
+    nbr decide examples/car.toml --criterion hurwicz --optimism 0.3
     """
     from nbr.kinds import load_reasoner
 

@@ -159,8 +159,10 @@ class _Levels:
             left = self.deadline - clock.now()
             share = max(LEAST, left * max(GREEDY, 1 / (self.left + 1)))
             found = ask(self.model, statement, self.condition, replace(self.settings, budget=share), self.memo)
-            self.kind = found.bounds.kind if self.kind == "proved" else self.kind
-            self.known[words] = found.bounds.belief, found.bounds.plausibility
+            ends = found.bounds.belief, found.bounds.plausibility
+            if found.bounds.kind != "proved" and any(low < high for low, high in ends):
+                self.kind = found.bounds.kind  # else only the conflict with what was not asked is not exact
+            self.known[words] = ends
         return self.known[words]
 
 
