@@ -95,7 +95,8 @@ def ask(
     elif batch is not None:
         typer.echo(asked.many(model, question, about, batch, output, settings, as_json, jobs, guard))
     else:
-        typer.echo(asked.one(model, question, about, settings, verbose, plot, as_json))
+        for part in asked.one(model, question, about, settings, verbose, plot, as_json):
+            typer.echo(part)
 
 
 @app.command()

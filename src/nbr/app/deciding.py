@@ -10,12 +10,8 @@ from nbr.app.options import Budget, Given, Json, Model, condition
 if TYPE_CHECKING:
     from nbr.asking.deciding import Appraisal
 
-Criterion = Annotated[
-    str, typer.Option(help="How to choose: maximin, maximax, hurwicz or pignistic.", metavar="NAME")
-]
-Optimism = Annotated[
-    float, typer.Option(help="How much the best case counts in hurwicz, 0 to 1.", metavar="SHARE")
-]
+Criterion = Annotated[str, typer.Option(help="How to choose: maximin, maximax, hurwicz or pignistic.", metavar="NAME")]
+Optimism = Annotated[float, typer.Option(help="How much the best case counts in hurwicz, 0 to 1.", metavar="SHARE")]
 BAR = 24
 
 
@@ -24,8 +20,6 @@ def decide(
     given: Given = None,
     criterion: Criterion = "maximin",
     optimism: Optimism = 0.5,
-        float, typer.Option(help="How much the best case counts in hurwicz, 0 to 1.", metavar="SHARE")
-    ] = 0.5,
     budget: Budget = 10.0,
     as_json: Json = False,
 ) -> None:

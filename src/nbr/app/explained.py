@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from nbr.app import screen
+from nbr.app import often, screen
 from nbr.asking.explanation import Explanation, Point
 
 SHOWN = 8  # lines of each list
@@ -13,6 +13,8 @@ SHOWN = 8  # lines of each list
 def text(found: Explanation) -> str:
     """Words that a person reads first, then tables."""
     lines = [screen.answer(found.answer, found.probability), "", *(f"  {line}" for line in _wrapped(found.words()))]
+    if found.moved is not None:
+        lines += often.moved(found.answer.question, found.moved)
     if found.effects:
         lines += ["", "  without rule                                     the answer would be"]
         computed = [effect for effect in found.effects if effect.computed(found.answer)]

@@ -19,6 +19,7 @@ from nbr.asking.points import best_points
 from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask, observing, words_of
 from nbr.asking.ranking import classes
 from nbr.clock import OutOfTime
+from nbr.density.moved import moved
 from nbr.density.probability import often
 from nbr.errors import NbrError
 from nbr.inference import Limits, sat
@@ -32,18 +33,21 @@ from nbr.sources.source import Set
 
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
 SHARES = {"answer": 0.3, "reasons": 0.3, "effects": 0.6, "points": 0.3}  # of the time that is left at each step
-OFTEN = 0.3  # of the time, for a probability
+OFTEN, MOVED = 0.2, 0.1  # of the time, for a probability, and for what moved it
 OUTCOMES = 12  # of observing a variable, up to which each is looked at
 LISTED = 0.3  # seconds of listing that are quicker than a solver's map
 
 
 def explained(model: Model, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
-    """An explanation, and of a model with a prior how often, for a share of the time."""
+    """An explanation, and of a model with a prior how often and what moved that, for shares of the time."""
     if model.prior is None:
         return explain(model, question, given, settings)
-    share = OFTEN * settings.budget
-    found = explain(model, question, given, replace(settings, budget=settings.budget - share))
-    return replace(found, probability=often(model, question, given, share, settings.seed))
+    shares = OFTEN * settings.budget, MOVED * settings.budget
+    found = explain(model, question, given, replace(settings, budget=settings.budget - sum(shares)))
+    told = often(model, question, given, shares[0], settings.seed)
+    if isinstance(told, str) or not isinstance(given, str | Expression) or not isinstance(question, str | Expression):
+        return replace(found, probability=told)
+    return replace(found, probability=told, moved=moved(model, question, given, shares[1], settings.seed))
 
 
 def explain(model: Model, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
