@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nbr import registry, tables
-from nbr.asking import best, checking, distilling, every, explaining, many, masses, ranking
+from nbr.asking import best, checking, deciding, distilling, every, explaining, many, masses, ranking
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import answer_table
@@ -200,6 +200,21 @@ class Reasoner:
         return best.best(self.model, given, count, asking.Settings(budget=budget, seed=seed))
 
     most_plausible = best
+
+    def decide(
+        self,
+        given: Proposition | None = None,
+        criterion: str = "maximin",
+        *,
+        optimism: float = 0.5,
+        budget: float = 10.0,
+        seed: int = 0,
+    ) -> deciding.Appraisal:
+        """The lower and upper expected utility of each action of the model, which are dominated, and the choice.
+
+        The criterion is maximin, maximax, hurwicz (with its `optimism`) or pignistic. Exact where questions are.
+        """
+        return deciding.decide(self.model, given, criterion, optimism, asking.Settings(budget=budget, seed=seed))
 
     def check(self, *, budget: float = 10.0) -> checking.Check:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
