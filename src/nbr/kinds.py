@@ -13,6 +13,7 @@ from nbr import registry
 from nbr.density.sensors import OPEN
 from nbr.errors import NbrError, suggest
 from nbr.storage import container
+from nbr.storage.mistakes import Mistakes, mistakes
 
 if TYPE_CHECKING:
     from nbr.classify.belief import BeliefClassifier
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 Model = Union["Reasoner", "RobustClassifier", "NonexpansiveClassifier", "BeliefClassifier"]
 Kind = TypeVar("Kind")
+TABLES = (".csv", ".tsv", ".parquet", ".xlsx")  # endings of files that are taken for models by mistake
 SHIPPED = Path(__file__).parent / "models"
 
 registry.home("rule", "rule", "nbr.rules.clause")
@@ -32,11 +34,13 @@ registry.home("rule", "network", "nbr.rules.neural")
 registry.home("prior", "independent", "nbr.priors.independent")
 registry.home("prior", "empirical", "nbr.priors.empirical")
 registry.home("prior", "trees", "nbr.priors.mixture")
+registry.home("prior", "grouped", "nbr.priors.grouped")
 registry.home("model", "reasoner", "nbr.reasoner")
 registry.home("model", "robust", "nbr.classify.robust", "classify")
 registry.home("model", "nonexpansive", "nbr.classify.nonexpansive", "classify")
 registry.home("model", "belief", "nbr.classify.belief", "classify")
 registry.home("sensor", "classifier", "nbr.classify.sensor", "classify")
+registry.home("sensor", "network", "nbr.teaching.network", "classify")
 
 
 def load(path: str | PathLike[str]) -> Model:
@@ -50,13 +54,27 @@ def load(path: str | PathLike[str]) -> Model:
     try:
         eyes = {OPEN: partial(_sensor, place.parent)}
         if place.suffix.lower() == ".toml":
-            return _read(container.from_toml(content), registry.Parts(context=eyes))
+            return _by_hand(content, eyes)
+        if place.suffix.lower() in TABLES:
+            raise NbrError(f"this is a table, not a model; learn one first: nbr fit {place.name} -o {place.stem}.nbr")
         model, tensors = container.unpack(content)
         return _read(model, registry.Parts(tensors, eyes))
+    except Mistakes as found:
+        raise Mistakes([f"{place}: {each}" for each in found.parts]) from None
     except NbrError as error:
         raise NbrError(f"{place}: {' '.join(str(error).split())}") from None
     except Exception as error:  # made by hand, checksum and all: readers check what they can name, this is the rest
         raise NbrError(f"{place}: the file does not hold a model that can be read ({type(error).__name__})") from error
+
+
+def _by_hand(content: bytearray, context: Mapping[str, Any]) -> Model:
+    """A model from the bytes of a .toml; an error names all that is wrong with it, by line."""
+    spec = container.from_toml(content)
+    try:
+        return _read(spec, registry.Parts(context=context))
+    except NbrError as error:
+        text = content.decode("utf-8-sig")
+        raise mistakes(spec, text, lambda part: _read(part, registry.Parts(context=context)), error) from None
 
 
 def load_reasoner(path: str | PathLike[str]) -> Reasoner:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nbr import registry, tables
-from nbr.asking import best, checking, distilling, every, explaining, many, masses, ranking
+from nbr.asking import best, checking, deciding, distilling, every, explaining, many, masses, ranking
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import answer_table
@@ -49,7 +49,8 @@ class Reasoner:
     """K rules over a world; together they specify a Dempster-Shafer belief function.
 
     A `prior` says how common points are beside the rules, and `views` which sets of columns rows showed together when
-    all that was learned: `probability` counts on both, `ask` on neither.
+    all that was learned, how many rows, and how far the model is off them: `probability` counts on all that, `ask` on
+    none of it.
 
     With a decoder F the rules speak of the points of a `latent` world, and F gives the point of the
     world that is observed; questions are about what is observed. Without one they are the same. An `encoder` turns
@@ -74,6 +75,7 @@ class Reasoner:
         prior: Prior | None = None,
         views: Together | Iterable[Iterable[str]] | None = None,
         view_rows: Iterable[int | None] | None = None,
+        dispersion: float = 1.0,
         sensors: Mapping[str, Sensing] | None = None,
     ) -> None:
         if not isinstance(world, World):
@@ -81,7 +83,7 @@ class Reasoner:
         if (latent is None) != (decoder is None):
             raise NbrError("a decoder needs the latent world it reads from: give latent= and decoder= together")
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
-        seen = Together.of(world, views, view_rows)
+        seen = Together.of(world, views, view_rows, dispersion)
         self.model = Model(world, rules, codec, standing_on(prior), seen, sensors or {})  # type: ignore[arg-type]
 
     @classmethod
@@ -208,6 +210,21 @@ class Reasoner:
         return best.best(self.model, given, count, asking.Settings(budget=budget, seed=seed))
 
     most_plausible = best
+
+    def decide(
+        self,
+        given: Proposition | None = None,
+        criterion: str = "maximin",
+        *,
+        optimism: float = 0.5,
+        budget: float = 10.0,
+        seed: int = 0,
+    ) -> deciding.Appraisal:
+        """The lower and upper expected utility of each action of the model, which are dominated, and the choice.
+
+        The criterion is maximin, maximax, hurwicz (with its `optimism`) or pignistic. Exact where questions are.
+        """
+        return deciding.decide(self.model, given, criterion, optimism, asking.Settings(budget=budget, seed=seed))
 
     def check(self, *, budget: float = 10.0) -> checking.Check:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
