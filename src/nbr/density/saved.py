@@ -78,7 +78,6 @@ def read(spec: Mapping[str, Any], parts: registry.Parts) -> Model:
                 rules.append(choices.joined(said, sources.said(said, read_rule(said, below))))
         except NbrError as error:
             raise NbrError(f"rule {position}: {error}") from None
-    sources.check()
     prior: Prior | Model | None = None
     if "prior" in spec:
         below = parts.below("prior", world=world)

@@ -43,10 +43,11 @@ def probabilities(formula: Formula, unions: tuple[str, ...], share: Callable[[],
 
 def _without_any(found: Cores, formula: Formula, chance: dict[int, float]) -> float | None:
     """The probability that no core is wholly there."""
-    if formula.shared is None:
-        return without_any(found, chance)
-    told = [formula.shared.literals(core) for core in found]
-    return without_any([literals for literals in told if literals is not None], formula.shared.chance)
+    if formula.shared is None:  # numbers from 1: a literal has a sign
+        told = {rule + 1: belief for rule, belief in chance.items()}
+        return without_any([frozenset(rule + 1 for rule in core) for core in found], told)
+    there = [formula.shared.literals(core) for core in found]
+    return without_any([literals for literals in there if literals is not None], formula.shared.chance)
 
 
 def _cores(

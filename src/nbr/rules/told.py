@@ -15,6 +15,7 @@ one_of = [{ rule = "night", belief = 0.3 }, { rule = "~night", belief = 0.5 }]
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from nbr import registry
@@ -37,24 +38,18 @@ class Sources:
         if not isinstance(table, Mapping):
             raise NbrError("[sources] must be a table, such as handbook = { reliability = 0.9 }")
         self.known = {name: _source(name, said) for name, said in table.items()}
-        self.used: set[str] = set()
 
     def of(self, spec: Mapping[str, Any]) -> Source | None:
         if "source" not in spec:
             return None
         name = text(spec, "source")
-        self.used.add(name)
+        if name not in self.known and get_close_matches(name, self.known):
+            raise NbrError(f"[sources] does not tell of the source {name!r}" + suggest(name, self.known))
         return self.known.get(name) or Source(name)
 
     def said(self, spec: object, rule: Rule) -> Rule:
         """A rule, with the source that its entry names."""
         return rule.from_source(self.of(spec)) if isinstance(spec, Mapping) and "source" in spec else rule
-
-    def check(self) -> None:
-        """Raise an error for a source that no rule names: its name may be misspelt there."""
-        for name in self.known:
-            if name not in self.used:
-                raise NbrError(f"no rule names the source {name!r}" + suggest(name, sorted(self.used)))
 
 
 def _source(name: str, said: object) -> Source:
