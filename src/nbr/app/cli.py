@@ -11,7 +11,18 @@ from typing import Annotated
 import typer
 
 import nbr
-from nbr.app import beginning, checking, combining, comparing, distilling, filling, picturing, repeating, train
+from nbr.app import (
+    beginning,
+    checking,
+    combining,
+    comparing,
+    deciding,
+    distilling,
+    filling,
+    picturing,
+    repeating,
+    train,
+)
 from nbr.app.groups import Grouped
 from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, Seed, condition, fresh
 from nbr.app.serving import command
@@ -128,6 +139,7 @@ def explain(
 app.command()(beginning.init)
 app.command()(checking.best)
 app.command()(checking.check)
+app.command()(deciding.decide)
 app.command()(distilling.distil)
 app.command()(filling.predict)
 app.command()(filling.impute)

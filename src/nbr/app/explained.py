@@ -31,7 +31,9 @@ def text(found: Explanation) -> str:
     useful = [each for each in found.next if each.gap < found.answer.ignorance - 1e-9]
     if useful:
         lines += ["", "  to observe next                                  mean gap then"]
-        lines += [f"    {each.variable:<46} {each.gap:.4f}" for each in useful[:SHOWN]] + _more(len(useful))
+        costs = ["" if each.cost is None else f"   cost {each.cost:g}" for each in useful]
+        lines += [f"    {o.variable:<46} {o.gap:.4f}{cost}" for o, cost in zip(useful[:SHOWN], costs, strict=False)]
+        lines += _more(len(useful))
     if found.at_half:
         lines += ["", f"  in sets of rules, {_numbers(found.at_half)} counts as satisfied from grade 1/2 on"]
     return "\n".join(lines)

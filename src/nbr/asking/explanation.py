@@ -52,10 +52,18 @@ class Point:
 
 @dataclass(frozen=True)
 class Observation:
-    """A variable, and the mean gap between belief and plausibility once it is observed."""
+    """A variable, the mean gap between belief and plausibility once it is observed, and what that costs, if told."""
 
     variable: str
     gap: float
+    cost: float | None = None
+
+    def order(self, gap_now: float) -> float:
+        """Smallest first: by the gap, or where there is a cost by what is narrowed for it."""
+        return self.gap if self.cost is None else (self.gap - gap_now) / self.cost
+
+    def as_json(self) -> dict[str, object]:
+        return {"variable": self.variable, "gap": self.gap, **({} if self.cost is None else {"cost": self.cost})}
 
 
 @dataclass(frozen=True)
@@ -100,7 +108,7 @@ class Explanation:
             "witness": None if self.witness is None else self.witness.values,
             "counter": None if self.counter is None else self.counter.values,
             "moved": None if self.moved is None else self.moved.as_json(),
-            "next": [{"variable": each.variable, "gap": each.gap} for each in self.next],
+            "next": [each.as_json() for each in self.next],
         }
 
     def _probability(self) -> dict[str, object] | None:
@@ -119,8 +127,9 @@ class Explanation:
         said += [*self._often(), *(self._effect(each) for each in self._told_effects()), *quarrel]
         if self.next and self.next[0].gap < answer.ignorance - WORTH_TELLING:
             best = self.next[0]
+            cost = "" if best.cost is None else f" for {best.cost:g}"
             gaps = f"the gap of {answer.ignorance:.2f} would be {best.gap:.2f} on average"
-            said.append(f"To know more, observe {best.variable}: {gaps}.")
+            said.append(f"To know more, observe {best.variable}{cost}: {gaps}.")
         return said
 
     def _often(self) -> list[str]:
