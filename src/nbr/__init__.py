@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from nbr.learning.fitting import fit
     from nbr.learning.predictor import Predictor
     from nbr.reasoner import Reasoner
-    from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
-    from nbr.world import Bit, Choice, Real, World
+    from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule, Source, one_of
+    from nbr.teaching.teach import train
+    from nbr.world import Bit, Choice, Ordered, Real, World
 
 __version__ = "0.1.0"
 
@@ -38,6 +39,7 @@ _HOME = {
     "Bit": "world",
     "Bounds": "asking.answer",
     "Choice": "world",
+    "Ordered": "world",
     "Clause": "rules",
     "Expression": "language",
     "Fuzzy": "rules",
@@ -52,17 +54,20 @@ _HOME = {
     "RobustClassifier": "classify.robust",
     "Rule": "rules",
     "Sensor": "classify.sensor",
+    "Source": "rules",
     "World": "world",
     "datasets": "datasets",
     "evidence": "evidence",
     "fit": "learning.fitting",
     "lipschitz": "lipschitz",
     "load": "kinds",
+    "one_of": "rules",
     "parse": "language",
     "priors": "priors",
+    "train": "teaching.teach",
 }
 
-_EXTRA = {"learning": "learn", "classify": "classify", "Predictor": "learn,classify"}
+_EXTRA = {"learning": "learn", "classify": "classify", "teaching": "classify", "Predictor": "learn,classify"}
 
 __all__ = [
     "Answer",
@@ -77,6 +82,7 @@ __all__ = [
     "NbrError",
     "Neural",
     "NonexpansiveClassifier",
+    "Ordered",
     "Predictor",
     "Probability",
     "Real",
@@ -84,14 +90,17 @@ __all__ = [
     "RobustClassifier",
     "Rule",
     "Sensor",
+    "Source",
     "World",
     "datasets",
     "evidence",
     "fit",
     "lipschitz",
     "load",
+    "one_of",
     "parse",
     "priors",
+    "train",
 ]
 
 

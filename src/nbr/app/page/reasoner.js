@@ -12,6 +12,7 @@ import { Wall } from "./wall.js";
 const LOOK = 2000; // milliseconds after which the page asks whether the file has changed
 
 export function reasoner(model, main, again, signal) {
+  for (const variable of model.variables) if (variable.kind === "ordered") variable.kind = "choice"; // it is set alike
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
   document.getElementById("about").textContent =
     `${count(model.variables.length, "variable")}, ${count(model.rules.length, "rule")}`;

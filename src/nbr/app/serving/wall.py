@@ -19,7 +19,7 @@ from nbr.language import Expression, parse
 from nbr.language.expressions import LABEL, NUMBER, quoted
 from nbr.model import Model
 from nbr.reasoner import Reasoner
-from nbr.world import Bit, Choice, Real
+from nbr.world import Variable
 
 DRAWN = 1_000  # points to count where values cannot be summed over
 LOOKED_AT = 4_000  # points by which the pieces of numbers are chosen
@@ -51,7 +51,7 @@ class Base:
         points = Sampler(reasoner.model, None).draw(LOOKED_AT, torch.Generator().manual_seed(0)).points
         pieces = {}
         for column, (name, kind) in enumerate(reasoner.world.variables.items()):
-            if isinstance(kind, Real):
+            if kind.numeric:
                 pieces[name] = _of_number(reasoner.model, name, kind, points[:, column])
             else:
                 pieces[name] = _of_values(reasoner.model, name, kind)
@@ -93,8 +93,8 @@ class Base:
         return heights, False, f"counted among {len(drawn.points):,} points that were drawn"
 
 
-def _of_values(model: Model, name: str, kind: Bit | Choice) -> list[Piece]:
-    labels = ["0", "1"] if isinstance(kind, Bit) else list(kind.labels[:LABELS])
+def _of_values(model: Model, name: str, kind: Variable) -> list[Piece]:
+    labels = list(kind.labels[:LABELS])
     written = [each if NUMBER.match(each) or LABEL.match(each) else quoted(each) for each in labels]
     return [
         Piece(label, label, parse(f"{quoted(name)}={word}", model.world))
@@ -102,7 +102,7 @@ def _of_values(model: Model, name: str, kind: Bit | Choice) -> list[Piece]:
     ]
 
 
-def _of_number(model: Model, name: str, kind: Real, points: torch.Tensor) -> list[Piece]:
+def _of_number(model: Model, name: str, kind: Variable, points: torch.Tensor) -> list[Piece]:
     """Pieces of one width between the first and the last hundredth; the outer ones go on to the ends."""
     low, high = (float(end) for end in points.double().quantile(torch.tensor([EDGE, 1 - EDGE], dtype=torch.float64)))
     edges = _months(low, high) if kind.unit == "date" else _round(low, high, _width(high - low, kind))
@@ -133,7 +133,7 @@ def _months(low: float, high: float) -> list[float]:
     return [dates.number(date(month // 12, month % 12 + 1, 1))[0] for month in firsts]
 
 
-def _width(span: float, kind: Real) -> float:
+def _width(span: float, kind: Variable) -> float:
     """A round width of pieces, a multiple of the step of the number if it has one."""
     if span <= 0:
         return kind.step or 1.0
