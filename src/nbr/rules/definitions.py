@@ -14,7 +14,7 @@ from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language.expressions import And, Atom, Constant, Implies, Not, Or, conjuncts
 from nbr.rules.base import Rule
-from nbr.world import Bit, World
+from nbr.world import World
 
 TRUE = ("1", "true", "yes")
 
@@ -72,7 +72,7 @@ def check(world: World, closed: Collection[str]) -> None:
     """Raise an error for a closed variable that is none, or no bit."""
     for name in closed:
         world.column(name)
-        if not isinstance(world.variables[name], Bit):
+        if not world.variables[name].boolean:
             raise NbrError(f"closed: {name!r} is no bit, and only bits can be false unless a rule makes them true")
 
 
