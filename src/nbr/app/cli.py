@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import nbr
-from nbr.app import beginning, checking, comparing, deciding, distilling, filling, picturing, repeating, train
+from nbr.app import beginning, checking, comparing, deciding, distilling, filling, picturing, repeating, schema, train
 from nbr.app.groups import Grouped
 from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, Seed, condition, fresh
 from nbr.app.serving import command
@@ -143,6 +143,7 @@ app.command()(picturing.certify)
 app.command()(picturing.attack)
 app.command()(picturing.data)
 app.command()(repeating.reproduce)
+app.command()(schema.schema)
 
 
 @app.command()
