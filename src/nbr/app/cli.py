@@ -12,6 +12,7 @@ import typer
 
 import nbr
 from nbr.app import beginning, checking, comparing, deciding, distilling, filling, picturing, repeating, schema, train
+from nbr.app.agents import command as agents
 from nbr.app.groups import Grouped
 from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, Seed, condition, fresh
 from nbr.app.serving import command
@@ -144,6 +145,7 @@ app.command()(picturing.attack)
 app.command()(picturing.data)
 app.command()(repeating.reproduce)
 app.command()(schema.schema)
+app.command()(agents.mcp)
 
 
 @app.command()
