@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
-from nbr.factors import contraction
+from nbr.factors import alike, contraction
 from nbr.factors.comparisons import shares
 from nbr.factors.contraction import aligned
 from nbr.factors.order import SECONDS
@@ -103,7 +103,7 @@ class Network:
 
         Differentiable by beliefs that are tensors.
         """
-        return self._log_sums(len(conditions), lambda part: self.evidence(conditions[part]))
+        return self._log_sums(len(conditions), self.evidence(conditions))
 
     def weighed(self, weights: Mapping[str, Tensor], conditions: Sequence[Expression | None]) -> Tensor:
         """The same with a weight for each value of some variables, (conditions, values) each, by which points count.
@@ -112,13 +112,10 @@ class Network:
         one of its row still counts: where plain numbers would lose it, logs are added.
         """
 
-        def both(part: slice) -> dict[str, Tensor]:
-            found = self.evidence(conditions[part])
-            for name, weight in weights.items():
-                found[name] = weight[part] * found[name] if name in found else weight[part]
-            return found
-
-        return self._log_sums(len(conditions), both)
+        known = self.evidence(conditions)
+        for name, weight in weights.items():
+            known[name] = weight * known[name] if name in known else weight
+        return self._log_sums(len(conditions), known)
 
     def believing(self, beliefs: Mapping[Rule, Tensor]) -> Network:
         """The same with some rules believed to other degrees, which may be learned."""
@@ -127,12 +124,17 @@ class Network:
         ]
         return replace(self, crisp=tuple(moved[0]), fuzzy=tuple(moved[1]))
 
-    def _log_sums(self, count: int, known: Callable[[slice], Mapping[str, Tensor]]) -> Tensor:
-        tables, order = self._tables(), self.compiled.order
+    def _log_sums(self, count: int, known: Mapping[str, Tensor]) -> Tensor:
+        order, tables = self.compiled.order, [*self._tables(), *self._single(known)]
+        if not any(table.requires_grad for table in tables):
+            return alike.log_sums(order, tables, count)
         found = []
         for part in contraction.batches(order, count):
-            total = contraction.log_sums(order, [*tables, *self._single(known(part))])
-            found.append(total.expand(part.stop - part.start))
+            some = [
+                table[part] if table.dim() > len(scope) else table
+                for table, scope in zip(tables, order.scopes, strict=True)
+            ]
+            found.append(contraction.log_sums(order, some).expand(part.stop - part.start))
         return torch.cat(found) if found else torch.zeros(0, dtype=torch.float64)
 
     def marginals(self, conditions: Sequence[Expression | None]) -> dict[str, Tensor]:
