@@ -8,6 +8,7 @@ from nbr.errors import NbrError
 
 FILE = re.compile(r"(\S+\.(?:toml|nbr|csv|parquet)): ")
 LINE = re.compile(r"(?:\bline (\d+): |\(at line (\d+), column (\d+)\))")
+END = re.compile(r"at the end of '([^']*)'")
 CHARACTER = re.compile(r"\bat character (\d+)")
 
 
@@ -22,11 +23,11 @@ def as_json(error: NbrError | str) -> dict[str, object]:
     True
     """
     message = " ".join(str(error).split())
-    where = _where(message)
+    parts: list[str] = getattr(error, "parts", [])
+    where = _where(parts[0] if parts else message)
     at = getattr(error, "at", None)
     if at is not None:
         where.setdefault("character", at)
-    parts: list[str] = getattr(error, "parts", [])
     each = [{"message": part, "where": _where(part) or None} for part in parts]
     return {"error": {"message": message, "where": where or None, **({"mistakes": each} if len(each) > 1 else {})}}
 
@@ -42,4 +43,6 @@ def _where(message: str) -> dict[str, str | int]:
         found["character"] = int(line[3])
     elif character is not None:
         found["character"] = int(character[1])
+    elif (end := END.search(message)) is not None:
+        found["character"] = len(end[1]) + 1
     return found

@@ -13,7 +13,7 @@ from nbr.errors import NbrError, suggest
 from nbr.model import Model
 from nbr.priors import Prior
 from nbr.rules import written
-from nbr.rules.base import Rule, number, text
+from nbr.rules.base import CITED, Rule, number, text
 from nbr.rules.codec import Codec
 from nbr.rules.support import Support
 from nbr.tables.seen_together import Together
@@ -23,7 +23,7 @@ IN_TOML = (
     *("things", "variables", "rules", "expect", "prior", "views", "view_rows", "dispersion", "sensors"),
     *("observable", "actions"),
 )
-OF_RULES = ("belief", "name", "support")  # what every kind of rule has
+OF_RULES = ("belief", "name", "support", *CITED)  # what every kind of rule has
 LEARNED = "learned"  # a prior that is a model
 
 
@@ -133,6 +133,7 @@ def _rule(spec: object, parts: registry.Parts) -> Rule:
         raise NbrError("has no belief")
     checked = {**spec, "belief": number(spec, "belief"), "name": text(spec, "name") if "name" in spec else None}
     rule: Rule = found.from_spec(checked, parts)
+    rule.cite(spec)
     if "support" in spec:
         rule.support = Support.read(spec["support"])
     return rule

@@ -17,7 +17,8 @@ SHOWN = 200_000  # characters of a model
 VARIABLES = 60  # of which all values are told at once
 LANGUAGE = (
     "Statements: x5, ~x5, grass=wet, grass in {wet, soaked}, age>=40, 18<=t<30, a & b (or a, b), a | b, a -> b, "
-    "a <-> b, brackets, x1..x4=0, count(x1..x9)>=5, majority(..), any(..), all(..), one(..), at_most_one(..), income >= 3*rent. "
+    "a <-> b, brackets, x1..x4=0, count(x1..x9)>=5, majority(..), any(..), all(..), one(..), at_most_one(..), "
+    "income >= 3*rent. "
     "A condition may hold a part that is itself only believed: 'a, c @ 0.8'."
 )
 MEANING = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from nbr.clock import OutOfTime
 from nbr.errors import NbrError, suggest
 
 LONGEST = 2_000_000  # characters of what a tool is given, and of what it says
+HINT = re.compile(r"(?:; |: )((?:did you mean|there are|write|use|say|ask for) [^;(]*[^;( ])")
 LATE = 2.0  # times its seconds, and some more, after which a call is given up
 MODEL = {"type": "string", "minLength": 1, "maxLength": 80, "description": "A model of the folder, as in garden.toml."}
 GIVEN = {"type": "string", "minLength": 1, "description": "What is observed: 'rain, grass=wet'; 'a, c @ 0.8'."}
@@ -191,6 +193,7 @@ def _failed(error: NbrError) -> dict[str, Any]:
     """The error as data, with what would work where it says so."""
     told = failing.as_json(error)
     message = str(error)
-    fix = message.rpartition("; ")[2] if "; " in message else "`describe` says how models and statements are written"
+    hint = HINT.search(message)
+    fix = hint[1] if hint is not None else "`describe` says how models and statements are written"
     told["error"]["fix"] = fix  # type: ignore[index]
     return told
