@@ -58,12 +58,24 @@ RULE: dict[str, Any] = {
         "where": {"type": "string", "description": "Which choices of things are left in: p != q."},
         "memory": {"type": "object", "description": "A point: the rule holds near it.", "minProperties": 1},
         "radius": {"type": "number"},
+        "one_of": {
+            "type": "array",
+            "minItems": 1,
+            "description": "Possibilities of which one source names at most one; their beliefs add up to at most 1.",
+            "items": {
+                "type": "object",
+                "properties": {"rule": STATEMENT, "belief": BELIEF},
+                "required": ["rule", "belief"],
+                "additionalProperties": False,
+            },
+        },
+        "choice": {"type": "number", "description": "The same number: possibilities of which at most one is there."},
         "adds": {"type": "number"},
         "support": {"type": "object"},
         **WHO,
     },
     "additionalProperties": False,
-    "oneOf": [{"required": ["rule", "belief"]}, {"required": ["memory", "radius", "belief"]}],
+    "oneOf": [{"required": ["rule", "belief"]}, {"required": ["memory", "radius", "belief"]}, {"required": ["one_of"]}],
 }
 PAYOFF = {
     "type": "object",
@@ -97,6 +109,16 @@ TABLES: dict[str, Any] = {
                 "tolerance": {"type": "number"},
             },
             "required": ["ask"],
+            "additionalProperties": False,
+        },
+    },
+    "sources": {
+        "type": "object",
+        "description": "Who says rules: how likely a source is to be reliable at all, and whether its rules are "
+        "distinct evidence or nested (one degree of confidence behind all).",
+        "additionalProperties": {
+            "type": "object",
+            "properties": {"reliability": BELIEF, "rules": {"enum": ["distinct", "nested"]}},
             "additionalProperties": False,
         },
     },

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -15,6 +14,7 @@ from nbr.asking.explaining import minimal_sets
 from nbr.asking.question import as_set, observing
 from nbr.clock import OutOfTime
 from nbr.inference import Limits
+from nbr.inference.selectors import detached, together
 from nbr.language import Expression
 from nbr.language.expressions import Not
 
@@ -58,7 +58,8 @@ def readers(book: Book, names: Iterable[str]) -> list[dict[str, object]]:
 
 def _ranked(book: Book, sets: Iterable[Iterable[int]]) -> list[list[int]]:
     """Numbers from 1; what a condition adds for one question is no rule of the model and is left out."""
-    rules = book.reasoner.rules
-    kept = [sorted(rule for rule in each if rule < len(rules)) for each in sets]
-    chance = sorted((-math.prod(rules[rule].degree for rule in each), len(each), each) for each in kept)
-    return [[rule + 1 for rule in each] for _, _, each in chance[:SETS]]
+    model = book.reasoner.model
+    presence = detached(model.presence)
+    kept = [sorted(rule for rule in each if rule < len(model.rules)) for each in sets]
+    chance = sorted((-together(presence, each), len(each), each) for each in kept)
+    return [[rule + 1 for rule in each] for likely, _, each in chance[:SETS] if likely < 0 or not each]

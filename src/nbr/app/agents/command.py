@@ -22,8 +22,6 @@ def mcp(models: Offered = None, folder: Folder = Path("."), budget: Seconds = 10
     nbr mcp --folder reports
     nbr mcp --folder reports incident.toml
     """
-    import anyio
-
     from nbr.app.agents.shelf import Shelf
     from nbr.asking.question import Settings
     from nbr.errors import NbrError, install
@@ -31,6 +29,8 @@ def mcp(models: Offered = None, folder: Folder = Path("."), budget: Seconds = 10
     Settings(budget=budget)
     shelf = Shelf(folder, models or ())
     try:
+        import anyio
+
         from nbr.app.agents.server import serve
     except ModuleNotFoundError as error:
         raise NbrError(f"nbr mcp needs {error.name}: {install('mcp')}") from None

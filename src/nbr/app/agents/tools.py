@@ -186,6 +186,10 @@ def _check(tool: Tool, given: Mapping[str, Any]) -> None:
     if wrong is not None:
         place = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in wrong.absolute_path)
         said = wrong.message if len(wrong.message) <= 300 else wrong.message[:300] + "..."
+        if wrong.validator == "additionalProperties" and isinstance(wrong.instance, dict):
+            known = wrong.schema.get("properties", {})
+            unknown = next(key for key in wrong.instance if key not in known)
+            said = f"unknown entry {unknown!r}" + suggest(str(unknown), known)
         raise NbrError(f"{tool.name}{place}: {said}")
 
 
