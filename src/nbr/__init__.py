@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from nbr.learning.predictor import Predictor
     from nbr.reasoner import Reasoner
     from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
-    from nbr.world import Bit, Choice, Real, World
+    from nbr.teaching.teach import train
+    from nbr.world import Bit, Choice, Ordered, Real, World
 
 __version__ = "0.1.0"
 
@@ -38,6 +39,7 @@ _HOME = {
     "Bit": "world",
     "Bounds": "asking.answer",
     "Choice": "world",
+    "Ordered": "world",
     "Clause": "rules",
     "Expression": "language",
     "Fuzzy": "rules",
@@ -60,9 +62,10 @@ _HOME = {
     "load": "kinds",
     "parse": "language",
     "priors": "priors",
+    "train": "teaching.teach",
 }
 
-_EXTRA = {"learning": "learn", "classify": "classify", "Predictor": "learn,classify"}
+_EXTRA = {"learning": "learn", "classify": "classify", "teaching": "classify", "Predictor": "learn,classify"}
 
 __all__ = [
     "Answer",
@@ -77,6 +80,7 @@ __all__ = [
     "NbrError",
     "Neural",
     "NonexpansiveClassifier",
+    "Ordered",
     "Predictor",
     "Probability",
     "Real",
@@ -92,6 +96,7 @@ __all__ = [
     "load",
     "parse",
     "priors",
+    "train",
 ]
 
 

@@ -40,6 +40,7 @@ registry.home("model", "robust", "nbr.classify.robust", "classify")
 registry.home("model", "nonexpansive", "nbr.classify.nonexpansive", "classify")
 registry.home("model", "belief", "nbr.classify.belief", "classify")
 registry.home("sensor", "classifier", "nbr.classify.sensor", "classify")
+registry.home("sensor", "network", "nbr.teaching.network", "classify")
 
 
 def load(path: str | PathLike[str]) -> Model:

@@ -15,7 +15,7 @@ from nbr.reasoner import Reasoner
 from nbr.restating.restated import Restated
 from nbr.rules import Clause
 from nbr.rules.support import Support
-from nbr.world import Bit, Choice, Variable, World
+from nbr.world import Variable, World
 
 WIDTH = 50
 
@@ -252,7 +252,7 @@ def _variables(world: World) -> list[str]:
     shown = []
     for part in groups:
         (_, (first, variable)), (_, (last, _)) = part[0], part[-1]
-        shown.append((first if first == last else f"{first}..{last}", _kind(variable)))
+        shown.append((first if first == last else f"{first}..{last}", variable.said()))
     width = max(len(name) for name, _ in shown)
     return [f"  {name:<{width}}  {kind}" for name, kind in shown]
 
@@ -261,15 +261,6 @@ def _series(item: tuple[int, tuple[str, Variable]]) -> tuple[object, ...]:
     position, (name, variable) = item
     numbered = re.fullmatch(r"(.*?)(0|[1-9]\d*)", name)
     return (numbered[1], int(numbered[2]) - position, variable) if numbered else (name,)
-
-
-def _kind(variable: Variable) -> str:
-    if isinstance(variable, Bit):
-        return "bit"
-    if isinstance(variable, Choice):
-        return "one of " + ", ".join(variable.labels)
-    step = f" in steps of {variable.step:g}" if variable.step and variable.unit != "date" else ""
-    return f"from {variable.show(variable.low)} to {variable.show(variable.high)}{step}"
 
 
 def _noun(name: str, count: int) -> str:

@@ -24,7 +24,6 @@ from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.sources.source import Set
 from nbr.ways import Limits, auto
-from nbr.world import Real
 
 ROUNDING = 1e-9
 MOST = 10_000  # points at a time
@@ -121,7 +120,7 @@ def _told(model: Model, condition: Set | None, ranked: Ranked, place: int) -> Be
         return found
     pieces = {}
     for name, variable in model.world.variables.items():
-        if isinstance(variable, Real):
+        if variable.numeric:
             ((low, high),) = ranked.values[name].allowed[cell[name]]
             if low < high:
                 ends = (max(float(low), variable.low), min(float(high), variable.high))

@@ -24,7 +24,7 @@ from nbr.model import Model
 from nbr.priors import Prior
 from nbr.restating.restated import WORDS_DO, Restated, restate
 from nbr.rules import Clause, Rule
-from nbr.world import Bit, Choice, World
+from nbr.world import World
 
 ASKED = 400  # questions of which the effect is measured
 WORDLESS = f"no short statement says it: none agrees on {WORDS_DO:.0%} of points"
@@ -200,7 +200,7 @@ def _changes(before: Model, after: Model, asked: Sequence[Asked], settings: Sett
 def _questions(world: World, prior: Prior, seed: int) -> Iterator[Asked]:
     """Conditions, nothing first, each with questions about some variables that it leaves open."""
     draw = random.Random(seed)
-    names = [name for name, kind in world.variables.items() if isinstance(kind, Bit | Choice)]
+    names = [name for name, kind in world.variables.items() if not kind.numeric]
     points = prior.sample(ASKED, torch.Generator().manual_seed(seed)) if names else torch.zeros(0)
     for number, point in enumerate(points):
         shown = world.show(point)

@@ -24,7 +24,6 @@ from nbr.inference.problem import Interval
 from nbr.language import Expression
 from nbr.language.expressions import Atom
 from nbr.model import Model
-from nbr.world import Real
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,7 +140,7 @@ def _computed(bounds: Interval, end: float) -> float | None:
 def _values(model: Model, name: str, told_apart: Sequence[Class]) -> list[tuple[str, Expression]]:
     """Each value in words and as a statement, in order."""
     variable = model.world.variables[name]
-    if isinstance(variable, Real):
+    if variable.numeric:
         return [(words, statement) for statement, (words,) in told_apart]
     assert variable.size is not None
     labels = [variable.show(code) for code in range(variable.size)]

@@ -28,7 +28,6 @@ from nbr.language.expressions import And, Atom, Not, conjuncts
 from nbr.model import Model
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
-from nbr.world import Bit, Real
 
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
 SHARES = {"answer": 0.3, "reasons": 0.3, "effects": 0.6, "points": 0.3}  # of the time that is left at each step
@@ -225,11 +224,10 @@ def _mean_gap(
     memo: Memo,
 ) -> float | None:
     variable = model.world.variables[name]
-    if isinstance(variable, Real) or variable.size > 12:
+    if variable.numeric or len(variable.labels) > 12:
         return None
-    labels = ("0", "1") if isinstance(variable, Bit) else variable.labels
     weight = total = 0.0
-    for label in labels:
+    for label in variable.labels:
         value = Atom(name, "=", (label,))
         both = value if condition is None else And((condition, value))
         try:

@@ -11,7 +11,6 @@ from nbr.errors import NbrError
 from nbr.inference.lattice import best
 from nbr.model import Model
 from nbr.points.cells import cells
-from nbr.world import Real
 
 RULES = 16
 LISTED = 1 << 24  # memberships of all points in all worlds
@@ -53,7 +52,7 @@ def _listed(model: Model) -> tuple[Tensor, Tensor]:
     world = model.latent
     if len(model.rules) > RULES:
         raise NbrError(f"masses are listed for up to {RULES} rules; this model has {len(model.rules)}")
-    reals = [name for name, variable in world.variables.items() if isinstance(variable, Real)]
+    reals = [name for name, variable in world.variables.items() if variable.numeric]
     if reals:
         raise NbrError(f"masses are listed for finite worlds; {reals[0]!r} is a number")
     listing = cells(world, {}, (), 1)

@@ -12,7 +12,6 @@ from nbr.language import Expression
 from nbr.model import Model
 from nbr.sources import Listing, Source, Statements
 from nbr.sources.source import Set
-from nbr.world import Real
 
 LISTED = 0.3  # seconds
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied
@@ -23,7 +22,7 @@ def best_points(
     model: Model, proposition: Set, condition: Set | None, limits: Limits
 ) -> tuple[Tensor | None, Tensor | None]:
     """A point of the condition at which the question holds, and one at which it does not; None where none was found."""
-    values = [0.0 if not isinstance(v, Real) else v.low for v in model.world.variables.values()]
+    values = [0.0 if not v.numeric else v.low for v in model.world.variables.values()]
     whole = torch.tensor(values, dtype=torch.float64)
     asked, *others = components(model, proposition, condition)
     for part in others:

@@ -45,7 +45,7 @@ class Session:
         """The same with one more observation."""
         statement = parse(observation, self.model.world) if isinstance(observation, str) else observation
         if not isinstance(statement, Expression):
-            raise NbrError("an observation is a statement in the query language")
+            raise NbrError(f"observation: it is a statement in the query language, not a {type(observation).__name__}")
         self.model.observing(statement)
         return Session(self.model, (*self.observed, statement), self._memo)
 

@@ -25,7 +25,7 @@ from nbr.points.cells import cells
 from nbr.priors import Independent
 from nbr.rules import Rule
 from nbr.sources.encoding import Encoder
-from nbr.world import Real, World
+from nbr.world import World
 
 CLOSE = 1e-9  # of the range of a number: the same edge
 LEVELS = 16  # of grade, up to which they are counted one by one
@@ -118,7 +118,7 @@ def _masses(prior: Independent, encoder: Encoder, name: str, statements: list[Ex
     """The probability of each class of values that statements tell apart."""
     member = torch.tensor(encoder.members(name))
     values, classes = spots(prior.world, name, statements), member
-    if real := isinstance(prior.world.variables[name], Real):
+    if real := prior.world.variables[name].numeric:
         classes = _spot_classes(prior, name, statements, values, member)
     found = []
     for number in range(int(member.max()) + 1):

@@ -18,7 +18,6 @@ from nbr.language import Expression
 from nbr.language.expressions import Atom, Not
 from nbr.model import Model
 from nbr.tables import Table
-from nbr.world import Real
 
 CONDITIONS = 48  # values of columns, under which all others are compared
 SECONDS = 2.0
@@ -57,8 +56,8 @@ def _statements(model: Model, name: str, codes: Tensor) -> list[Expression]:
     known = codes[~codes.isnan()]
     if not len(known) or bool((known == known[0]).all()):
         return []
-    if not isinstance(variable, Real):
-        return [Atom(name, "=", (variable.show(code),)) for code in range(variable.size)]
+    if not variable.numeric:
+        return [Atom(name, "=", (variable.show(code),)) for code in range(len(variable.labels))]
     low = Atom(name, "<=", (variable.show(float(known.median())) if variable.unit else repr(float(known.median())),))
     return [low, Not(low)]
 

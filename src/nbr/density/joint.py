@@ -15,7 +15,7 @@ from nbr.priors import Independent, Prior, uniform
 from nbr.priors.independent import product
 from nbr.tables import seen_together
 from nbr.tables.seen_together import Together
-from nbr.world import Real, Variable, World
+from nbr.world import Variable, World
 
 
 def combined(one: Model, other: Model) -> Model:
@@ -77,7 +77,7 @@ def _same(one: Prior | Model, other: Prior | Model) -> bool:
 
 def _product(name: str, variable: Variable, one: Tensor, other: Tensor) -> Tensor:
     """The product of two distributions of one variable; that of two normal curves is one again."""
-    if not isinstance(variable, Real):
+    if not variable.numeric:
         both = one / one.sum() * other
         if not bool((both > 0).any()):
             raise NbrError(f"the priors of the two models leave no value of {name!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -119,6 +119,13 @@ class Network:
             return found
 
         return self._log_sums(len(conditions), both)
+
+    def believing(self, beliefs: Mapping[Rule, Tensor]) -> Network:
+        """The same with some rules believed to other degrees, which may be learned."""
+        moved = [
+            [rule.with_belief(beliefs.get(rule, rule.belief)) for rule in part] for part in (self.crisp, self.fuzzy)
+        ]
+        return replace(self, crisp=tuple(moved[0]), fuzzy=tuple(moved[1]))
 
     def _log_sums(self, count: int, known: Callable[[slice], Mapping[str, Tensor]]) -> Tensor:
         tables, order = self._tables(), self.compiled.order

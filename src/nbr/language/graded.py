@@ -35,6 +35,9 @@ class Graded(Expression):
         what = "a degree, as in 'cough @ 0.8', stands behind a whole part of a condition, not inside | or ~"
         return NbrError(f"{what} or in a question (at character {self.at + 1})", at=self.at + 1)
 
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        return replace(self, part=change(self.part))
+
     def replaced(self, atom: Callable[[Atom], Expression]) -> Expression:
         return replace(self, part=replaced(self.part, atom))
 

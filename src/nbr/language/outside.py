@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nbr.errors import NbrError
 from nbr.language.expressions import Atom, Expression
-from nbr.world import Real, World
+from nbr.world import Variable, World
 
 
 def outside(statement: Expression, world: World) -> list[str]:
@@ -18,13 +18,13 @@ def outside(statement: Expression, world: World) -> list[str]:
     found = []
     for atom in statement.atoms():
         variable = world.variables.get(atom.name)
-        if isinstance(variable, Real) and (settled := _settled(atom, variable, world)) is not None:
+        if variable is not None and variable.numeric and (settled := _settled(atom, variable, world)) is not None:
             ends = f"{atom.name} is from {variable.show(variable.low)} to {variable.show(variable.high)}"
             found.append(f"{ends}, so {atom} {'always' if settled else 'never'} holds")
     return list(dict.fromkeys(found))
 
 
-def _settled(atom: Atom, variable: Real, world: World) -> bool | None:
+def _settled(atom: Atom, variable: Variable, world: World) -> bool | None:
     """Whether a comparison is true of the whole range of its number, or of none of it; None if of a part."""
     try:
         (code,) = atom.codes(world)

@@ -13,7 +13,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 from nbr.errors import NbrError
 from nbr.language import expressions as ex
 from nbr.language.graded import Graded
-from nbr.language.linear import TURNED, Linear
+from nbr.language.linear import TURNED, Linear, resolved
 from nbr.language.meant import meant_at
 from nbr.language.ranges import counted, foretold, reading, spread
 from nbr.language.sides import (
@@ -66,7 +66,7 @@ def parse(text: str, world: World | None = None) -> ex.Expression:
         if any(sign in text for sign in "<>"):
             found = ex.replaced(found, _between_numbers)
         _before.put(text, found, OF_A_NAME * names + OF_A_LETTER * len(text))
-    return found
+    return found if world is None else resolved(found, world)
 
 
 def _between_numbers(atom: ex.Atom) -> ex.Expression:

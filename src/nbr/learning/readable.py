@@ -17,7 +17,6 @@ from nbr.reasoner import Reasoner
 from nbr.rules import Clause
 from nbr.tables import Table
 from nbr.training import Watcher
-from nbr.world import Real
 
 NOTHING = 0.005  # nats a row that all clauses together add to base rates: next to nothing
 PLAIN = f"{WORDS}; clauses say what goes together"
@@ -86,7 +85,7 @@ def _prior(
     often, even = marginals(rows.trainable).columns, uniform(data.world).columns
     columns, kept = [], []
     for seen, alike, (name, variable) in zip(often, even, data.world.variables.items(), strict=True):
-        labelled = not isinstance(variable, Real)
+        labelled = not variable.numeric
         columns.append(alike if labelled and name in alone else seen)  # a rule that someone wrote says how often
         kept += [name] if labelled and name not in alone else []
     return Independent(data.world, columns), tuple(kept), PLAIN

@@ -135,7 +135,10 @@ def _functions(codes: np.ndarray, places: list[int], sizes: list[int]) -> Iterat
     surprise = math.log(LEVEL / max(1, len(places) * (len(places) - 1)))
     for at in range(len(places)):
         share = states[:, owner == at].sum(axis=0)
-        share = share[share > 0] / max(1.0, share.sum())
+        if not share.any():  # nothing was seen of it
+            decided[:, at] = False
+            continue
+        share = share[share > 0] / share.sum()
         by_chance = member.T @ logsumexp(rows[:, at, None] * np.log(share), axis=1).clip(max=0.0)
         decided[:, at] &= (by_chance < surprise) & several
     shown = (states @ member).T @ (states @ member)

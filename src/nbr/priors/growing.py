@@ -20,7 +20,6 @@ from nbr.priors.mixture import Trees
 from nbr.priors.search import PATIENCE, Kept, Search, Way
 from nbr.progress import Progress, Watcher, silent
 from nbr.tables import Table
-from nbr.world import Real
 
 Mixture: TypeAlias = Trees | Grouped
 
@@ -75,7 +74,7 @@ def _trees(
 ) -> Trees:
     if not len(table) or (components is not None and components < 1) or (states is not None and states < 2):
         raise NbrError("a mixture of trees needs rows, at least 1 tree, and at least 2 states of a number")
-    real = sum(isinstance(variable, Real) for variable in table.world.variables.values())
+    real = sum(variable.numeric for variable in table.world.variables.values())
     finer = (states,) if states else _finer(real)
     amounts = (components,) if components else COMPONENTS
     train, held = (table, valid) if valid is not None else _split(table, seed)

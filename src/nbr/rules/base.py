@@ -15,7 +15,7 @@ from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.rules.linear import Region
 from nbr.rules.support import Support
-from nbr.world import Real, World
+from nbr.world import World
 
 TABLE = 1 << 16  # combinations of values that a fuzzy rule may read to be a factor
 
@@ -132,7 +132,7 @@ class Rule(ABC):
     @property
     def smooth(self) -> tuple[str, ...]:
         """The reals along which its grades change between cuts, so that asking needs a grid."""
-        return tuple(name for name in self.inputs if isinstance(self.world.variables[name], Real))
+        return tuple(name for name in self.inputs if self.world.variables[name].numeric)
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         """The rule as plain data and tensors, for a file."""

@@ -8,6 +8,7 @@ from nbr import registry
 from nbr.errors import NbrError
 from nbr.language import Expression, parse
 from nbr.language.intervals import within
+from nbr.language.linear import resolved
 from nbr.rules.base import Rule, number, text
 
 
@@ -24,11 +25,16 @@ class Clause(Rule):
     """
 
     def __init__(
-        self, statement: str, belief: float | Tensor, name: str | None = None, *, adds: float | None = None
+        self,
+        statement: str | Expression,
+        belief: float | Tensor,
+        name: str | None = None,
+        *,
+        adds: float | None = None,
     ) -> None:
         super().__init__(belief, name)
-        self.text = statement
-        self.expression = parse(statement)
+        self.expression = statement if isinstance(statement, Expression) else parse(statement)
+        self.text = str(statement)
         self.adds = adds
         self._inputs = tuple(sorted(self.expression.names()))
 
@@ -71,9 +77,11 @@ class Clause(Rule):
 
     def _check(self) -> None:
         try:
+            self.expression = resolved(self.expression, self.world)
             self.expression.check(self.world)
         except NbrError as error:
             raise NbrError(f"{error} in {self.text!r}") from None
+        self._inputs = tuple(sorted(self.expression.names()))
 
     def describe(self) -> str:
         return " ".join(self.text.split())

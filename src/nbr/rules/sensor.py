@@ -18,7 +18,7 @@ from nbr.errors import NbrError
 from nbr.language import span
 from nbr.language.expressions import Atom
 from nbr.rules.clause import Clause
-from nbr.world import Choice, Real, Variable, World
+from nbr.world import Variable, World
 
 NAMED = "named"  # the kind of a sensor in a file that gives its name alone
 LEAST = -30.0  # of log pl: 1 - pl as a belief can still be told from 1, which would be certain
@@ -111,13 +111,11 @@ def spread(world: World, sensors: Mapping[str, Sensing]) -> dict[str, Sensing]:
 
 def values(name: str, variable: Variable) -> tuple[str, ...]:
     """The values of a variable in words, as labels of a sensor are written."""
-    if isinstance(variable, Choice):
+    if not variable.numeric:
         return variable.labels
-    if isinstance(variable, Real):
-        if not variable.step or variable.size is None:
-            raise NbrError(f"{name!r} is a number without a step; a sensor tells labels apart, or numbers with a step")
-        return tuple(variable.show(variable.low + variable.step * number) for number in range(variable.size))
-    return "0", "1"
+    if not variable.step or variable.size is None:
+        raise NbrError(f"{name!r} is a number without a step; a sensor tells labels apart, or numbers with a step")
+    return tuple(variable.show(variable.low + variable.step * number) for number in range(variable.size))
 
 
 def columns(name: str, variable: Variable, labels: Sequence[str]) -> list[int]:

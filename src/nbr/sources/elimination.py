@@ -22,7 +22,7 @@ from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.rules import Rule
 from nbr.sources.source import Set
-from nbr.world import Real, World
+from nbr.world import World
 
 WIDEST = 1 << 12  # entries of a joined table
 HELD = 1 << 22  # numbers of joined tables at a time
@@ -57,7 +57,7 @@ class Elimination:
         given = [] if condition is None else list(conjuncts(condition))
         parts: list[Set] = [*model.rules, *given, proposition]
         scopes = [_names(part) for part in parts]
-        if any(isinstance(model.world.variables[name], Real) for scope in scopes for name in scope):
+        if any(model.world.variables[name].numeric for scope in scopes for name in scope):
             return "a rule reads a number"
         if any(_size(scope, model.world) > WIDEST for scope in scopes):
             return f"a rule reads more than {WIDEST:,} combinations of values"

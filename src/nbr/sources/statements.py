@@ -27,7 +27,7 @@ from nbr.points.cells import cells
 from nbr.rules import Clause, Rule
 from nbr.sources.encoding import Encoder
 from nbr.sources.source import Decision, Set, Source
-from nbr.world import Bit, Real, World
+from nbr.world import World
 
 TABLE = 1 << 16  # combinations of values up to which a rule is tabulated
 
@@ -47,7 +47,7 @@ class Table:
     @staticmethod
     def fits(rule: Rule) -> bool:
         variables = [rule.world.variables[name] for name in rule.inputs]
-        if not variables or any(isinstance(variable, Real) for variable in variables):
+        if not variables or any(variable.numeric for variable in variables):
             return False
         return math.prod(variable.size or 1 for variable in variables) <= TABLE
 
@@ -148,7 +148,7 @@ class Statements(Source):
             # Bits are told apart anyway; of other variables it matters what is asked.
             world = self.model.world
             said = self.model.once("atoms", lambda: {a for rule in rules for a in _statement(rule).atoms()})
-            new = {a for each in asked for a in each.atoms() if not isinstance(world.variables[a.name], Bit)} - said
+            new = {a for each in asked for a in each.atoms() if not world.variables[a.name].boolean} - said
             base, selectors = self.model.once(("encoded", frozenset(new)), lambda: self._rules(level))
             encoder = base.copy()
         else:
@@ -165,7 +165,7 @@ class Statements(Source):
         said = {position: rule.at_least(level) for position, rule in enumerate(rules)}
         statements = [self.question, *self.conditions, *(each for each in said.values() if each is not None)]
         tabulated = {name for table in self.tables.values() for name in table.names}
-        whole = tabulated | {name for name, variable in world.variables.items() if isinstance(variable, Bit)}
+        whole = tabulated | {name for name, variable in world.variables.items() if variable.boolean}
         encoder = Encoder(world, statements, whole, tabulated)
         selectors = []
         for position in range(len(rules)):

@@ -10,9 +10,9 @@ import torch
 
 import nbr
 from nbr.errors import NbrError
-from nbr.learning.columns import Column
-from nbr.learning.statements import Statement
 from nbr.model import Model
+from nbr.teaching.columns import Column
+from nbr.teaching.statements import Statement
 
 DIGITS = ("a1", "a0", "b1", "b0")
 WORLD = nbr.World({name: nbr.Real(0, 5, step=1) for name in DIGITS} | {"late": nbr.Bit()})
