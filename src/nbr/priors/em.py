@@ -90,7 +90,7 @@ class Learner:
         chance = self.rows.weights / self.rows.weights.sum()
         centres = torch.multinomial(chance, components, replacement=len(chance) < components, generator=generator)
         near = (self.seen @ self.seen[centres].T).double()
-        spread = near.std(dim=0).mean().clamp(min=1e-9)
+        spread = near.std(dim=0, correction=0).mean().clamp(min=1e-9)
         return torch.softmax(
             SHARP * near / spread + torch.rand(near.shape, generator=generator, dtype=torch.float64), dim=1
         )

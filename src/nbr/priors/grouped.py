@@ -42,6 +42,11 @@ class Grouped(Prior):
         count = len(self.groups)
         return f"{self.trees}, where {inside} columns are {count} variable{'' if count == 1 else 's'}"
 
+    @property
+    def alone(self) -> bool:
+        """Whether no group or column depends on another."""
+        return self.trees.alone
+
     def told(self) -> list[str]:
         """A sentence on each group of columns that are one variable."""
         return [told(group, self.world.names) for group in self.groups]

@@ -11,6 +11,7 @@ import torch
 from nbr.errors import NbrError
 from nbr.points.numbered import listing
 from nbr.priors.base import Prior
+from nbr.priors.columns import Column
 from nbr.priors.dependent import dependent
 from nbr.priors.em import Learner, Rows, columns
 from nbr.priors.grouped import Grouped
@@ -23,7 +24,7 @@ from nbr.tables import Table
 
 Mixture: TypeAlias = Trees | Grouped
 
-LISTED = 1 << 17  # points of a world that is small enough for a uniform prior
+LISTED = 1 << 15  # points of a world that is small enough for a uniform prior: more take rules minutes to learn
 STATES = (8, 16, 32)  # of a number
 WIDEST = 2048  # states of all numbers, where there are many columns of them
 COMPONENTS = (0, 1, 2, 4, 8, 16, 32, 64)  # 0: every column by itself
@@ -32,6 +33,7 @@ HELD_OUT = 0.1
 FEWEST = 20  # rows from which some can be held out
 FOLDED = 600  # rows up to which all are held out in turn: a tenth of them would say little
 FOLDS = 5
+SEEN = 1 << 26  # cells of rows by states, at the most
 ROOM = 1 << 25  # numbers in the tables of all trees
 
 
@@ -109,7 +111,9 @@ def relearned(model: Mixture, table: Table, watch: Watcher = silent) -> Mixture:
 def _relearned(model: Trees, table: Table, watch: Watcher) -> Trees:
     most = max((column.size for column in model.columns if column.numbers is not None), default=0)
     states = next((each for each in STATES if each + 1 >= most), STATES[-1])
-    learner = Learner(table, columns(table, states))
+    cut = columns(table, states)
+    table = _some(table, cut)
+    learner = Learner(table, cut)
     parts = [learner.fitted(learner.shares(part, table.codes)) for part in model.parts()]
     return _last(learner, parts, watch)
 
@@ -136,7 +140,8 @@ def auto(
 
 def _way(number: int, train: Table, held: Table, states: int, seed: int) -> Way:
     """Numbers in so many states, judged by held-out rows; few rows are held out in turn."""
-    learner = Learner(train, columns(train, states))
+    cut = columns(train, states)
+    learner = Learner(_some(train, cut, seed), cut)
     if len(train) + len(held) > FOLDED or len(train) + len(held) < FEWEST:
         return Way(number, learner, ((learner, Rows.of(learner.columns, held.codes)),))
     every = torch.cat([train.codes, held.codes])
@@ -147,6 +152,15 @@ def _way(number: int, train: Table, held: Table, states: int, seed: int) -> Way:
         one = Learner(part, columns(part, states))
         folds.append((one, Rows.of(one.columns, every[fold == out])))
     return Way(number, learner, tuple(folds))
+
+
+def _some(table: Table, cut: Sequence[Column], seed: int = 0) -> Table:
+    """As many rows as memory has room for, drawn at random."""
+    most = SEEN // sum(column.size for column in cut)
+    if len(table) <= most:
+        return table
+    order = torch.randperm(len(table), generator=torch.Generator().manual_seed(seed))
+    return table.part(order[:most].sort().values)
 
 
 def _fitting(amounts: Sequence[int], ways: Sequence[Way]) -> list[int]:
