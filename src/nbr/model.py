@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from nbr import clock
+from nbr.aims import Aims
 from nbr.errors import NbrError
 from nbr.language import Expression, evidence
 from nbr.priors import Prior, uniform
@@ -47,6 +48,7 @@ class Model:
     seen: Together | None = None
     sensors: Mapping[str, Sensing] = field(default_factory=dict)  # of variables, by their names or ranges of names
     sight: Sight | None = None
+    aims: Aims = field(default_factory=Aims)
     kept: Remembered[Hashable, Any] = field(default_factory=lambda: Remembered(KEPT), repr=False)
     _mine: _Mine = field(default_factory=_Mine, init=False, repr=False)
 

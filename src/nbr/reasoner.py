@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nbr import registry, tables
-from nbr.asking import best, checking, distilling, every, explaining, many, masses, ranking
+from nbr.asking import best, checking, deciding, distilling, every, explaining, many, masses, ranking
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import answer_table
@@ -34,6 +34,7 @@ from nbr.restating.restated import Restated
 from nbr.rules import Rule
 from nbr.rules.codec import Codec, Map
 from nbr.rules.sensor import Sensing
+from nbr.seeing import readings
 from nbr.seeing.looking import looked
 from nbr.storage import container
 from nbr.tables.seen_together import Counts, Together, Views
@@ -161,13 +162,22 @@ class Reasoner:
         known = None if self.model.prior is None else probabilities(self.model, pairs, each.budget, each.seed)
         return answer_table(found, known)
 
-    def see(self, pictures: Mapping[str, Any] | None = None, /, **named: Any) -> Reasoner:
+    def see(self, pictures: Mapping[str, Any] | None = None, /, **named: Any) -> Reasoner | readings.Readings[Reasoner]:
         """The model with what its sensors say of a picture for each of some variables, as rules behind its own.
 
-        Pictures are arrays as the sensor's classifier takes them, or names of files.
+        Pictures are arrays as the sensor's classifier takes them, or names of files. With a batch in front they are
+        many readings at once.
         """
         found = looked(self.model, {**(pictures or {}), **named})
+        if found.many:
+            return readings.Readings(self.model, found.evidence, found.count, Reasoner.of)
         return Reasoner.of(self.model.see(found.evidence))
+
+    def certified_radius(self, each: bool = False) -> float:
+        """The L2 length of changes of all pictures seen together, or with `each` of every one, that cannot change what
+        is read: the values of their variables at the best point. Proved, rules of any belief included.
+        """
+        return float(readings.one(self.model).certified_radius(each)[0])
 
     def given(self, observation: str | Expression) -> Session:
         """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""
@@ -200,6 +210,21 @@ class Reasoner:
         return best.best(self.model, given, count, asking.Settings(budget=budget, seed=seed))
 
     most_plausible = best
+
+    def decide(
+        self,
+        given: Proposition | None = None,
+        criterion: str = "maximin",
+        *,
+        optimism: float = 0.5,
+        budget: float = 10.0,
+        seed: int = 0,
+    ) -> deciding.Appraisal:
+        """The lower and upper expected utility of each action of the model, which are dominated, and the choice.
+
+        The criterion is maximin, maximax, hurwicz (with its `optimism`) or pignistic. Exact where questions are.
+        """
+        return deciding.decide(self.model, given, criterion, optimism, asking.Settings(budget=budget, seed=seed))
 
     def check(self, *, budget: float = 10.0) -> checking.Check:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""

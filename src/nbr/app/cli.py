@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import nbr
-from nbr.app import beginning, checking, comparing, distilling, filling, picturing, repeating, train
+from nbr.app import beginning, checking, comparing, deciding, distilling, filling, picturing, repeating, train
 from nbr.app.groups import Grouped
 from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, Seed, condition, fresh
 from nbr.app.serving import command
@@ -95,7 +95,8 @@ def ask(
     elif batch is not None:
         typer.echo(asked.many(model, question, about, batch, output, settings, as_json, jobs, guard))
     else:
-        typer.echo(asked.one(model, question, about, settings, verbose, plot, as_json))
+        for part in asked.one(model, question, about, settings, verbose, plot, as_json):
+            typer.echo(part)
 
 
 @app.command()
@@ -130,6 +131,7 @@ def explain(
 app.command()(beginning.init)
 app.command()(checking.best)
 app.command()(checking.check)
+app.command()(deciding.decide)
 app.command()(distilling.distil)
 app.command()(filling.predict)
 app.command()(filling.impute)

@@ -1,4 +1,7 @@
-"""`nbr train`: from class folders of pictures to a classifier with a proof, and its worth on pictures held out."""
+"""`nbr train`: from class folders of pictures to a classifier with a proof, and its worth on pictures held out.
+
+With a model and a table of examples, its sensors learn from statements: see `nbr.app.teaching`.
+"""
 
 import json
 from pathlib import Path
@@ -6,13 +9,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nbr.app import teaching
 from nbr.app.options import Force, Jobs, Json, fresh
 
 if TYPE_CHECKING:
     from nbr.classify.folders import Files, Pile
 
 Report = dict[str, Any]
-FOLDER = Annotated[Path, typer.Argument(help="A folder with a sub-folder of pictures for each label.")]
+FOLDER = Annotated[
+    Path,
+    typer.Argument(help="A folder with a sub-folder of pictures for each label; or a model.", metavar="FOLDER|MODEL"),
+]
+EXAMPLES = Annotated[
+    Path | None,
+    typer.Argument(help="With a model: file names in a column for each variable, and what is known.", metavar="CSV"),
+]
+SAYS = Annotated[
+    str | None,
+    typer.Option(help="With a model: what holds of every row, such as '10*a + b = s', s being a column."),
+]
+NETWORK = Annotated[
+    str | None, typer.Option(help="With a model: lenet, convolutional, dense, or nonexpansive, which has proofs.")
+]
+BELIEFS = Annotated[bool, typer.Option("--beliefs", help="With a model: learn the beliefs of its rules, too.")]
+SIDE = 32
 OUTPUT = Annotated[
     Path, typer.Option("-o", "--output", callback=fresh, help="The .nbr file for the classifier.", metavar="MODEL.nbr")
 ]
@@ -32,21 +52,27 @@ EPOCHS_OF_FEW, BATCH_OF_FEW = 200, 64
 def train(
     folder: FOLDER,
     output: OUTPUT,
+    examples: EXAMPLES = None,
     force: Force = False,
     epsilon: EPSILON = None,
-    size: SIZE = 32,
+    size: SIZE = SIDE,
     epochs: EPOCHS = None,
+    says: SAYS = None,
+    network: NETWORK = None,
+    beliefs: BELIEFS = False,
     seed: SEED = 0,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Train a classifier from folders of pictures.
+    """Train a classifier from folders of pictures, or a model's sensors from statements.
 
-    The folder has a sub-folder of pictures for each label: grey or colour, of any size. A run that was
-    stopped continues where it was.
+    The folder has a sub-folder of pictures for each label: grey or colour, of any size. With a model, the
+    table has a column of picture files for each variable that is seen and a column `says`, such as
+    "d1 + d2 = 7". A run that was stopped continues where it was.
 
     \b
     nbr train pictures -o mine.nbr
+    nbr train sums.toml sums.csv -o reader.nbr
     """
     from nbr.errors import NbrError
     from nbr.storage.locks import hold
@@ -55,6 +81,18 @@ def train(
         raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
     if size < 1:
         raise NbrError(f"the size is a number of pixels from 1 on, not {size}")
+    if epochs is not None and epochs < 1:
+        raise NbrError(f"epochs is a number from 1 on, not {epochs}")
+    if examples is not None:
+        teaching.check(epsilon, size, SIDE)
+        with hold(output):
+            report = teaching.taught(folder, examples, output, says, network, beliefs, epochs, seed, jobs)
+        typer.echo(json.dumps(report) if as_json else teaching.shown(report))
+        return
+    if says is not None or network is not None or beliefs:
+        raise NbrError(
+            "--says, --network and --beliefs are for a model and a table: nbr train MODEL EXAMPLES.csv -o .."
+        )
     with hold(output):
         report = _trained(folder, output, epsilon, size, epochs, seed, jobs)
     typer.echo(json.dumps(report) if as_json else _shown(report))

@@ -17,7 +17,9 @@ from nbr.asking.components import components, is_crisp
 from nbr.asking.explanation import Effect, Explanation, Observation, Point
 from nbr.asking.points import best_points
 from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask, observing, words_of
+from nbr.asking.ranking import classes
 from nbr.clock import OutOfTime
+from nbr.density.moved import moved
 from nbr.density.probability import often
 from nbr.errors import NbrError
 from nbr.inference import Limits, sat
@@ -31,17 +33,21 @@ from nbr.sources.source import Set
 
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
 SHARES = {"answer": 0.3, "reasons": 0.3, "effects": 0.6, "points": 0.3}  # of the time that is left at each step
-OFTEN = 0.3  # of the time, for a probability
+OFTEN, MOVED = 0.2, 0.1  # of the time, for a probability, and for what moved it
+OUTCOMES = 12  # of observing a variable, up to which each is looked at
 LISTED = 0.3  # seconds of listing that are quicker than a solver's map
 
 
 def explained(model: Model, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
-    """An explanation, and of a model with a prior how often, for a share of the time."""
+    """An explanation, and of a model with a prior how often and what moved that, for shares of the time."""
     if model.prior is None:
         return explain(model, question, given, settings)
-    share = OFTEN * settings.budget
-    found = explain(model, question, given, replace(settings, budget=settings.budget - share))
-    return replace(found, probability=often(model, question, given, share, settings.seed))
+    shares = OFTEN * settings.budget, MOVED * settings.budget
+    found = explain(model, question, given, replace(settings, budget=settings.budget - sum(shares)))
+    told = often(model, question, given, shares[0], settings.seed)
+    if isinstance(told, str) or not isinstance(given, str | Expression) or not isinstance(question, str | Expression):
+        return replace(found, probability=told)
+    return replace(found, probability=told, moved=moved(model, question, given, shares[1], settings.seed))
 
 
 def explain(model: Model, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
@@ -61,7 +67,7 @@ def explain(model: Model, question: Proposition, given: Proposition | None, sett
     with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
         witness, counter = best_points(model, proposition, condition, share)
     with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
-        observations = _next(model, question, proposition, condition, settings, limits, memo)
+        observations = _next(model, question, proposition, condition, answer.ignorance, settings, limits, memo)
     belief = [rule.degree for rule in model.rules]
 
     def ranked(sets: reasons.Sets) -> list[list[int]]:
@@ -174,25 +180,34 @@ def _next(
     question: Proposition,
     proposition: Set,
     condition: Set | None,
+    gap_now: float,
     settings: Settings,
     limits: Limits,
     memo: Memo,
 ) -> list[Observation]:
-    """The mean gap after observing each variable that the question depends on, the smallest first."""
+    """The mean gap after observing each variable that the question depends on, the smallest first.
+
+    Where the model says what can be observed, only that, by what it narrows for its cost.
+    """
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
         return []
     asked, *_ = components(model, proposition, condition)
     known = {name for part in ([] if condition is None else conjuncts(condition)) for name in _fixed(part)}
     found = []
     read = {name for rule in asked.model.rules for name in rule.inputs}
-    names = [name for name in asked.model.world.names if name in read - known - proposition.names()]
+    costs = model.aims.observable
+    names = [
+        name
+        for name in asked.model.world.names
+        if name in read - known - proposition.names() and (costs is None or name in costs)
+    ]
     for name in _nearest(names, asked.model, proposition):
         if limits.left <= 0:
             break
         gap = _mean_gap(model, name, question, condition, settings, limits, memo)
         if gap is not None:
-            found.append(Observation(name, gap))
-    return sorted(found, key=lambda each: each.gap)
+            found.append(Observation(name, gap, None if costs is None else costs[name]))
+    return sorted(found, key=lambda each: each.order(gap_now))
 
 
 def _fixed(part: Expression) -> frozenset[str]:
@@ -223,12 +238,11 @@ def _mean_gap(
     limits: Limits,
     memo: Memo,
 ) -> float | None:
-    variable = model.world.variables[name]
-    if variable.numeric or len(variable.labels) > 12:
+    values = _values(model, name, condition)
+    if values is None:
         return None
     weight = total = 0.0
-    for label in variable.labels:
-        value = Atom(name, "=", (label,))
+    for value in values:
         both = value if condition is None else And((condition, value))
         try:
             share = ask(model, value, condition, _within(settings, limits.share(0.3)), memo).plausibility
@@ -241,3 +255,14 @@ def _mean_gap(
         if limits.left <= 0:
             return None
     return total / weight if weight > 0 else None
+
+
+def _values(model: Model, name: str, condition: Expression | None) -> list[Expression] | None:
+    """What may come of observing a variable: its values, or the pieces that statements cut a number into."""
+    variable = model.world.variables[name]
+    if variable.numeric:
+        found = [piece for piece, _ in classes(model, name, () if condition is None else (condition,))]
+        return found if len(found) <= OUTCOMES and model.aims.observable is not None else None
+    if len(variable.labels) > OUTCOMES:
+        return None
+    return [Atom(name, "=", (label,)) for label in variable.labels]

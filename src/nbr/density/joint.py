@@ -24,7 +24,8 @@ def combined(one: Model, other: Model) -> Model:
         raise NbrError("models with a decoder cannot be combined: their latent worlds differ")
     world = one.world | other.world
     seen = Together.of(world, seen_together.combined(one.seen, other.seen))
-    return Model(world, (*one.rules, *other.rules), prior=_prior(world, one, other), seen=seen)
+    prior, aims = _prior(world, one, other), one.aims & other.aims
+    return Model(world, (*one.rules, *other.rules), prior=prior, seen=seen, aims=aims)
 
 
 def _prior(world: World, left: Model, right: Model) -> Prior | Model | None:

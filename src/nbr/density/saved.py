@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nbr import registry
+from nbr import aims, registry
 from nbr.density import sensors
 from nbr.density.written import by_hand as prior_by_hand
 from nbr.density.written import written as prior_written
@@ -19,7 +19,10 @@ from nbr.rules.support import Support
 from nbr.tables.seen_together import Together
 from nbr.world import World
 
-IN_TOML = ("things", "variables", "rules", "expect", "prior", "views", "view_rows", "dispersion", "sensors")
+IN_TOML = (
+    *("things", "variables", "rules", "expect", "prior", "views", "view_rows", "dispersion", "sensors"),
+    *("observable", "actions"),
+)
 OF_RULES = ("belief", "name", "support")  # what every kind of rule has
 LEARNED = "learned"  # a prior that is a model
 
@@ -45,7 +48,7 @@ def write(model: Model) -> tuple[registry.Spec, registry.Tensors]:
     if model.sensors:
         spec["sensors"], parts = sensors.write(model.sensors)
         tensors |= registry.joined(parts, "sensors")
-    return spec | ({} if model.seen is None else model.seen.plain()), tensors
+    return spec | ({} if model.seen is None else model.seen.plain()) | model.aims.plain(), tensors
 
 
 def prior_spec(prior: Prior | Model) -> tuple[registry.Spec, registry.Tensors]:
@@ -76,7 +79,7 @@ def read(spec: Mapping[str, Any], parts: registry.Parts) -> Model:
         prior = prior_written(world, spec["prior"]) if by_hand else _prior(spec["prior"], below)
     seen = Together.of(world, spec.get("views"), spec.get("view_rows"), spec.get("dispersion", 1.0))
     eyes = sensors.read(spec["sensors"], parts, by_hand) if "sensors" in spec else {}
-    return Model(world, tuple(rules), codec, prior, seen, eyes)
+    return Model(world, tuple(rules), codec, prior, seen, eyes, aims=aims.read(world, spec))
 
 
 def _prior(spec: Mapping[str, Any], parts: registry.Parts) -> Prior | Model:
@@ -97,6 +100,7 @@ def by_hand(model: Model) -> registry.Spec:
         if tensors:
             raise NbrError(f"rule {position} ({rule}) cannot stand in a .toml: save the model as .nbr, or distil it")
         spec["rules"].append(said)
+    spec |= model.aims.by_hand()
     if model.sensors:
         spec["sensors"] = sensors.by_hand(model.sensors)
     return spec if model.prior is None else spec | {"prior": prior_by_hand(model.prior)}

@@ -193,6 +193,21 @@ class Network:
             found[name][rows] *= left
         return found
 
+    @property
+    def places(self) -> dict[str, int]:
+        """The number of the table that holds what is known of each variable, among `logs`."""
+        first = len(self.compiled.groups)
+        return {name: first + place for place, name in enumerate(self.compiled.open) if name in self.values}
+
+    def logs(self, condition: Expression | None = None) -> list[Tensor]:
+        """The logs of all tables, for the steps of `compiled.order`."""
+        with torch.no_grad():
+            return self._logs(condition)
+
+    def read(self, found: Mapping[int, Tensor]) -> dict[str, Tensor]:
+        """The numbers of values of variables by name, from those by their numbers in the order."""
+        return self._named(found)
+
     def _told(self, part: Expression) -> tuple[str, Tensor]:
         names = part.names()
         if len(names) > 1:

@@ -57,6 +57,10 @@ def plain(model: Mapping[str, Any]) -> dict[str, Any]:
         except NbrError as error:
             raise NbrError(f"rule {position}: {error}") from None
     others = {key: entry for key, entry in model.items() if key != "things"}
+    if isinstance(model.get("observable"), Mapping):
+        others["observable"] = [
+            [name, cost] for key, cost in model["observable"].items() for name in _names(key, things)
+        ]
     return {**others, "variables": [[name, spec] for name, spec in variables.items()], "rules": rules}
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from nbr.classify import folders
 from nbr.classify.preparation import Preparation
-from nbr.errors import NbrError
+from nbr.errors import NbrError, suggest
 from nbr.rules.sensor import values
 from nbr.world import World
 
@@ -61,6 +61,9 @@ class Examples:
             raise NbrError(
                 f"no column of the examples has the name of a variable; these are {', '.join(world.names[:9])}"
             )
+        for name in columns:
+            if name not in world.variables and name != BELIEF and _are_files(columns[name]):
+                raise NbrError(f"{name!r} is no variable, and its column names pictures" + suggest(name, world.names))
         rows = len(columns[sensed[0]])
         for name, column in columns.items():
             if len(column) != rows:
@@ -144,6 +147,11 @@ def _is_names(column: Any) -> bool:
     return (not hasattr(column, "ndim") and any(isinstance(each, str | PathLike) for each in column)) or (
         getattr(column, "ndim", 2) == 1 and any(isinstance(each, str | PathLike) for each in column)
     )
+
+
+def _are_files(column: Any) -> bool:
+    first = next(iter(column), None)
+    return isinstance(first, str | PathLike) and Path(first).suffix.lower() in folders.ENDINGS
 
 
 def _array(name: str, column: Any) -> Any:

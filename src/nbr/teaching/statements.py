@@ -6,12 +6,13 @@ the model count beside both. The statement's probability is the weight of the po
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from nbr.errors import NbrError
 from nbr.factors import Network, Unfit
@@ -80,6 +81,11 @@ class Statement:
         every = self._every if self.alone else network.weighed(weights | self.known(rows), [None] * len(rows))
         return network.weighed(weights | self.known(rows), [self.said] * len(rows)) - every
 
+    def hold(self, logs: Mapping[str, Tensor], rows: Tensor) -> Tensor:
+        """Whether it can hold where every variable has its most plausible value: (rows,)."""
+        weights = {name: one_hot(logs[name].argmax(dim=1), logs[name].shape[1]).double() for name in self.sensed}
+        return self.network.weighed(weights | self.known(rows), [self.said] * len(rows)) > -torch.inf
+
     def known(self, rows: Tensor) -> dict[str, Tensor]:
         """The numbers in the columns of some rows, as weights of their digits."""
         return {name: weight for column in self.columns for name, weight in column.known(rows).items()}
@@ -142,14 +148,26 @@ class Statements:
 
     def log_likelihood(self, logs: Mapping[str, Tensor], rows: Tensor, beliefs: Beliefs | None = None) -> Tensor:
         """log P(statement | pictures) of rows: (rows,); `logs` as a statement takes them."""
+        return self._of_each(logs, rows, lambda each, mine, place: each.log_likelihood(mine, place, beliefs))
+
+    def hold(self, logs: Mapping[str, Tensor], rows: Tensor) -> Tensor:
+        """Which statements can hold where every variable has its most plausible value: (rows,)."""
+        return self._of_each(logs, rows, lambda each, mine, place: each.hold(mine, place).double()) > 0
+
+    def _of_each(
+        self,
+        logs: Mapping[str, Tensor],
+        rows: Tensor,
+        told: Callable[[Statement, Mapping[str, Tensor], Tensor], Tensor],
+    ) -> Tensor:
         group, place = self.group[rows], self.place[rows]
         if len(self.each) == 1:
-            return self.each[0].log_likelihood(logs, place, beliefs)
+            return told(self.each[0], logs, place)
         found = torch.zeros(len(rows), dtype=torch.float64)
         for number in group.unique().tolist():
             some = (group == number).nonzero()[:, 0]
             mine = {name: log[some] for name, log in logs.items()}
-            found = found.index_put((some,), self.each[number].log_likelihood(mine, place[some], beliefs))
+            found = found.index_put((some,), told(self.each[number], mine, place[some]))
         return found
 
 

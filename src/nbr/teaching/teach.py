@@ -17,14 +17,16 @@ from nbr.errors import NbrError
 from nbr.model import Model
 from nbr.reasoner import Reasoner
 from nbr.rules import Rule
-from nbr.rules.sensor import values
+from nbr.rules.sensor import columns, values
 from nbr.teaching.architectures import named, usual
 from nbr.teaching.examples import Examples, Told
 from nbr.teaching.network import NetworkSensor
+from nbr.teaching.statements import Statements
 from nbr.teaching.training import Learner, Settings, Teaching
 from nbr.training import Watcher, reporter
 
 Asked = str | nn.Module | None
+ROWS = 512  # examples that are judged at a time
 
 
 def train(
@@ -132,6 +134,22 @@ def _finished(
             each[id(network)] = NetworkSensor(network, called, labels, examples.shape)
         sensors[name] = each[id(network)]
     return replace(model, rules=tuple(rules), sensors=sensors)
+
+
+def agreement(model: Reasoner, examples: Examples) -> tuple[float, float]:
+    """Of how many examples what is read, picture by picture, agrees with what was said; and nats a statement."""
+    known = model.model
+    said = Statements.of(known, examples.texts, examples.columns, list(examples.where), len(examples))
+    agree, nats = [], []
+    for rows in torch.arange(len(examples)).split(ROWS):
+        logs = {}
+        for name, where in examples.where.items():
+            evidence = known.sensors[name].look(examples.pool[where[rows]].numpy())
+            place = columns(name, known.world.variables[name], evidence.labels)
+            logs[name] = evidence.log_plausibility[:, place]
+        nats.append(-said.log_likelihood(logs, rows))
+        agree.append(said.hold(logs, rows))
+    return float(torch.cat(agree).double().mean()), float(torch.cat(nats).mean())
 
 
 def _positive(name: str, value: Any) -> float:
