@@ -268,7 +268,7 @@ class Reasoner:
 
     def keep(self, points: Tensor) -> Tensor:
         """P_keep, equation (10): how plausible each observed point is, up to a common factor."""
-        return keep(self.model.grades_of_observed(points), self.beliefs)
+        return keep(self.model.grades_of_observed(points), self.model.presence)
 
     def log_prob(self, table: tables.TableLike, seed: int = 0) -> Tensor:
         """The log-likelihood of each row of a table; empty cells are summed over."""

@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 from typing import Any
 
-from nbr.app import often
+from nbr.app import often, sources
 from nbr.asking.answer import Answer
 from nbr.asking.best import Best
 from nbr.asking.ranking import Ranking
@@ -160,7 +160,7 @@ def reasoner(reasoner: Reasoner, name: str) -> str:
     lines = [head, "", "variables", *_variables(reasoner.world)]
     if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
-    return "\n".join([*lines, *_rules(reasoner)])
+    return "\n".join([*lines, *sources.lines(reasoner), *_rules(reasoner)])
 
 
 def _rules(reasoner: Reasoner) -> list[str]:
@@ -178,6 +178,7 @@ def _rules(reasoner: Reasoner) -> list[str]:
     lines.append("       belief" + head + ("  adds (nats a row)" if adds else ""))
     for position, (rule, words) in sorted(numbered, key=lambda each: -adds.get(each[0], 0.0)):
         said = rule.describe() if rule.name is None else f"{rule.name}: {rule.describe()}"
+        said += sources.beside(rule, reasoner)
         gain = "" if not adds else f"  {adds[position]:.4f}" if position in adds else " " * 8
         beside = (_counted(rule.support) if counted else "") + gain
         lines.append(f"  {position:>3}  {rule.degree:.4f}{beside}  {said}")
@@ -208,9 +209,11 @@ def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
         }
         | ({"adds": rule.adds} if isinstance(rule, Clause) and rule.adds is not None else {})
         | ({"support": _told(rule.support)} if rule.support is not None else {})
+        | ({"source": rule.source.name} if rule.source is not None else {})
+        | ({"one_of": sources.others(rule, reasoner)} if rule.choice is not None else {})
         for rule, words in zip(reasoner.rules, reasoner.restated(), strict=True)
     ]
-    return {"variables": reasoner.world.spec, "rules": rules}
+    return {"variables": reasoner.world.spec, "rules": rules, **sources.as_json(reasoner)}
 
 
 def _told(support: Support) -> dict[str, float | None]:

@@ -25,6 +25,7 @@ from nbr.errors import NbrError
 from nbr.inference import Limits, sat
 from nbr.inference.point import keep
 from nbr.inference.problem import Interval
+from nbr.inference.selectors import Selectors, detached, together
 from nbr.language import Expression
 from nbr.language.expressions import And, Atom, Not, conjuncts
 from nbr.model import Model
@@ -68,10 +69,12 @@ def explain(model: Model, question: Proposition, given: Proposition | None, sett
         witness, counter = best_points(model, proposition, condition, share)
     with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
         observations = _next(model, question, proposition, condition, answer.ignorance, settings, limits, memo)
-    belief = [rule.degree for rule in model.rules]
+    presence = detached(model.presence)
 
     def ranked(sets: reasons.Sets) -> list[list[int]]:
-        chance = sorted((-math.prod(belief[rule] for rule in each), len(each), sorted(each)) for each in sets)
+        """The most probable first; rules that exclude one another are no reason together."""
+        chance = sorted((-together(presence, each), len(each), sorted(each)) for each in sets)
+        chance = [each for each in chance if each[0] < 0 or not isinstance(presence, Selectors)]
         return [[rule + 1 for rule in rules] for _, _, rules in chance]
 
     return Explanation(
@@ -115,7 +118,7 @@ def _effects(
     without = {}
     for done, position in enumerate(asked):
         rule, left = model.rules[position], limits.share(1 / (len(asked) - done))
-        without[position] = _bounded(answer, rule.degree)
+        without[position] = _bounded(answer, rule.degree if rule.choice is None else 1.0)
         if limits.left > 0:
             with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
                 others = [other for other in model.rules if other is not rule]
@@ -128,7 +131,10 @@ def _effects(
 
 
 def _bounded(answer: Answer, belief: float) -> Answer:
-    """Without a rule of belief b every expectation is at least what it was, and at most that over 1 - b."""
+    """Without a rule of belief b every expectation is at least what it was, and at most that over 1 - b.
+
+    So it is too where rules share a source: that a rule is absent makes the others no more likely to be there.
+    """
     bounds, most = answer.bounds, math.inf if belief == 1 else 1 / (1 - belief)
 
     def ratio(interval: Interval) -> Interval:
@@ -168,11 +174,10 @@ def _told(model: Model, point: torch.Tensor | None) -> Point | None:
     if point is None:
         return None
     with torch.no_grad():
-        grades, beliefs = model.grades_of_observed(point[None])[0], model.beliefs
-    broken = ((grades < HALF) & (beliefs > 0)).nonzero()[:, 0].tolist()
-    return Point(
-        model.world.show(point), float(keep(grades[None], beliefs)[0]), tuple(position + 1 for position in broken)
-    )
+        grades, presence = model.grades_of_observed(point[None])[0], model.presence
+        kept = float(keep(grades[None], presence)[0])
+    broken = ((grades < HALF) & (model.beliefs > 0)).nonzero()[:, 0].tolist()
+    return Point(model.world.show(point), kept, tuple(position + 1 for position in broken))
 
 
 def _next(
