@@ -79,7 +79,7 @@ def by_hand(content: bytearray, folder: Path) -> Model:
 def parsed(text: str, folder: Path, name: str) -> Reasoner:
     """A model from the text of a .toml that would stand in a folder under a name."""
     try:
-        found = _by_hand(bytearray(text.encode()), {OPEN: partial(_sensor, folder)})
+        found = by_hand(bytearray(text.encode()), folder)
     except Mistakes as wrong:
         raise Mistakes([f"{name}: {each}" for each in wrong.parts]) from None
     except NbrError as error:
