@@ -189,7 +189,14 @@ def reasoner(reasoner: Reasoner, name: str) -> str:
     lines = [head, "", "variables", *_variables(reasoner.world)]
     if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
-    return "\n".join([*lines, *_rules(reasoner)])
+    notes = left_open(reasoner)
+    return "\n".join([*lines, *_rules(reasoner), *([""] if notes else []), *notes])
+
+
+def left_open(reasoner: Reasoner) -> list[str]:
+    """What the examples of sensors did not settle, in words."""
+    sensors = reasoner.model.sensors.values()
+    return list(dict.fromkeys(note for sensor in sensors for note in getattr(sensor, "notes", ())))
 
 
 def _rules(reasoner: Reasoner) -> list[str]:
@@ -239,7 +246,8 @@ def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
         | ({"support": _told(rule.support)} if rule.support is not None else {})
         for rule, words in zip(reasoner.rules, reasoner.restated(), strict=True)
     ]
-    return {"variables": reasoner.world.spec, "rules": rules}
+    notes = left_open(reasoner)
+    return {"variables": reasoner.world.spec, "rules": rules} | ({"left_open": notes} if notes else {})
 
 
 def _told(support: Support) -> dict[str, float | None]:
