@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nbr.learning.fitting import fit
     from nbr.learning.predictor import Predictor
     from nbr.reasoner import Reasoner
-    from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
+    from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule, Source, one_of
     from nbr.teaching.teach import train
     from nbr.world import Bit, Choice, Ordered, Real, World
 
@@ -54,12 +54,14 @@ _HOME = {
     "RobustClassifier": "classify.robust",
     "Rule": "rules",
     "Sensor": "classify.sensor",
+    "Source": "rules",
     "World": "world",
     "datasets": "datasets",
     "evidence": "evidence",
     "fit": "learning.fitting",
     "lipschitz": "lipschitz",
     "load": "kinds",
+    "one_of": "rules",
     "parse": "language",
     "priors": "priors",
     "train": "teaching.teach",
@@ -88,12 +90,14 @@ __all__ = [
     "RobustClassifier",
     "Rule",
     "Sensor",
+    "Source",
     "World",
     "datasets",
     "evidence",
     "fit",
     "lipschitz",
     "load",
+    "one_of",
     "parse",
     "priors",
     "train",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nbr import registry, tables
-from nbr.asking import best, checking, distilling, every, explaining, many, masses, ranking
+from nbr.asking import best, checking, deciding, distilling, every, explaining, many, masses, ranking
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import answer_table
@@ -19,7 +19,7 @@ from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
-from nbr.density import filling, joint, likelihood, sampling, saved
+from nbr.density import filling, joint, likelihood, sampling, saved, tuning
 from nbr.density.learned import Learned, standing_on
 from nbr.density.many import probabilities
 from nbr.density.probability import Probability, probability
@@ -34,6 +34,7 @@ from nbr.restating.restated import Restated
 from nbr.rules import Rule
 from nbr.rules.codec import Codec, Map
 from nbr.rules.sensor import Sensing
+from nbr.seeing import readings
 from nbr.seeing.looking import looked
 from nbr.storage import container
 from nbr.tables.seen_together import Counts, Together, Views
@@ -161,13 +162,22 @@ class Reasoner:
         known = None if self.model.prior is None else probabilities(self.model, pairs, each.budget, each.seed)
         return answer_table(found, known)
 
-    def see(self, pictures: Mapping[str, Any] | None = None, /, **named: Any) -> Reasoner:
+    def see(self, pictures: Mapping[str, Any] | None = None, /, **named: Any) -> Reasoner | readings.Readings[Reasoner]:
         """The model with what its sensors say of a picture for each of some variables, as rules behind its own.
 
-        Pictures are arrays as the sensor's classifier takes them, or names of files.
+        Pictures are arrays as the sensor's classifier takes them, or names of files. With a batch in front they are
+        many readings at once.
         """
         found = looked(self.model, {**(pictures or {}), **named})
+        if found.many:
+            return readings.Readings(self.model, found.evidence, found.count, Reasoner.of)
         return Reasoner.of(self.model.see(found.evidence))
+
+    def certified_radius(self, each: bool = False) -> float:
+        """The L2 length of changes of all pictures seen together, or with `each` of every one, that cannot change what
+        is read: the values of their variables at the best point. Proved, rules of any belief included.
+        """
+        return float(readings.one(self.model).certified_radius(each)[0])
 
     def given(self, observation: str | Expression) -> Session:
         """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""
@@ -201,9 +211,35 @@ class Reasoner:
 
     most_plausible = best
 
+    def decide(
+        self,
+        given: Proposition | None = None,
+        criterion: str = "maximin",
+        *,
+        optimism: float = 0.5,
+        budget: float = 10.0,
+        seed: int = 0,
+    ) -> deciding.Appraisal:
+        """The lower and upper expected utility of each action of the model, which are dominated, and the choice.
+
+        The criterion is maximin, maximax, hurwicz (with its `optimism`) or pignistic. Exact where questions are.
+        """
+        return deciding.decide(self.model, given, criterion, optimism, asking.Settings(budget=budget, seed=seed))
+
     def check(self, *, budget: float = 10.0) -> checking.Check:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
         return checking.check(self.model, Limits.within(asking.Settings(budget=budget).budget))
+
+    def tuned(
+        self, wanted: Sequence[tuning.Wanted], rules: Collection[int] | None = None, *, budget: float = 10.0
+    ) -> tuple[Reasoner, tuning.Tuning]:
+        """The same with beliefs by which its probabilities come as near to wanted ones as they can, and what changed.
+
+        `wanted` is a list of (question, condition or None, probability); `rules` numbers those that may change, from 1.
+        """
+        free = None if rules is None else {number - 1 for number in rules}
+        model, told = tuning.tuned(self.model, wanted, free, asking.Settings(budget=budget).budget)
+        return Reasoner.of(model), told
 
     def restated(self, *, budget: float = 10.0, seed: int = 0) -> list[Restated | str]:
         """Each rule as short statements that agree with it, or why it is not restated: empty if it is a statement."""
@@ -243,7 +279,7 @@ class Reasoner:
 
     def keep(self, points: Tensor) -> Tensor:
         """P_keep, equation (10): how plausible each observed point is, up to a common factor."""
-        return keep(self.model.grades_of_observed(points), self.beliefs)
+        return keep(self.model.grades_of_observed(points), self.model.presence)
 
     def log_prob(self, table: tables.TableLike, seed: int = 0) -> Tensor:
         """The log-likelihood of each row of a table; empty cells are summed over."""

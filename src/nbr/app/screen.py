@@ -6,6 +6,7 @@ import re
 from itertools import groupby
 from typing import Any
 
+from nbr.app import often, sources
 from nbr.asking.answer import Answer
 from nbr.asking.best import Best
 from nbr.asking.ranking import Ranking
@@ -18,17 +19,24 @@ from nbr.rules.support import Support
 from nbr.world import Variable, World
 
 WIDTH = 50
+RULES = "  what the rules say, without the prior"
 
 
-def answer(result: Answer, often: Probability | str | None = None) -> str:
-    """An answer with its interval drawn; of a model with a prior, first how often, or why that is not known.
+def answer(result: Answer, found: Probability | str | None = None) -> str:
+    """An answer with its interval drawn; of a model with a prior, first how often, or why that is not known."""
+    if found is None:
+        return f"{often.asked(result.question, result.given)}\n\n{interval(result)}"
+    return f"{often.first(result.question, result.given, found)}\n{beside(result)}"
 
-    The bar reads from left to right: evidence for, not known, evidence against.
-    """
-    asked = result.question + (f"   given   {result.given}" if result.given else "")
-    lines = [asked, ""]
-    if often is not None:
-        lines += [*probability(often), "", "  what the rules say, without the prior", ""]
+
+def beside(result: Answer) -> str:
+    """What follows a probability."""
+    return f"\n{RULES}\n\n{interval(result)}"
+
+
+def interval(result: Answer) -> str:
+    """Belief, plausibility and conflict, and a bar that reads from left to right: for, not known, against."""
+    lines = []
     for name in ("belief", "plausibility", "conflict"):
         value, (low, high) = getattr(result, name), getattr(result.bounds, name)
         known = "" if low == high else f"   between {low:.4f} and {high:.4f}"
@@ -44,8 +52,12 @@ def answer(result: Answer, often: Probability | str | None = None) -> str:
 
 def ranking(found: Ranking) -> str:
     """The values of a variable with their intervals, the most plausible first."""
-    width = max(len(each.value) for each in found.values)
-    lines = [found.variable + (f"   given   {found.given}" if found.given else ""), ""]
+    return f"{often.asked(found.variable, found.given)}\n\n{ranked(found)}"
+
+
+def ranked(found: Ranking) -> str:
+    """The same without its first line."""
+    width, lines = max(len(each.value) for each in found.values), []
     for each in found.values:
         ends = f"[{each.answer.belief:.4f}, {each.answer.plausibility:.4f}]"
         drawn = bar(each.answer.bounds.belief, each.answer.bounds.plausibility).partition(" against")[0]
@@ -77,47 +89,6 @@ def _point(found: Best, reasoner: Reasoner) -> list[str]:
     if found.open:
         lines += ["", "  (in brackets: another value alone would do as well)"]
     return lines
-
-
-def probability(found: Probability | str) -> list[str]:
-    """How often, first as the range that as many rows leave possible, and what the tables leave open of it.
-
-    >>> print(*probability(Probability("x", None, 0.25, 0.0, True, (0.1, 0.5), "listed")), sep="\\n")
-      probability  0.2500
-      open         0.1000 to 0.5000   what columns never seen together leave open
-    >>> counted = Probability("x", "y", 0.8, 0.0, True, (0.8, 0.8), "listed", range=(0.4902, 0.9433), rows=10.0)
-    >>> print(*probability(counted), sep="\\n")
-      probability  0.4902 to 0.9433   95%, by 10 rows under the condition
-      value        0.8000             what the model has
-      open         nothing: the columns were seen together
-    """
-    if isinstance(found, str):
-        return [f"  probability  not known: {found}"]
-    how = "" if found.exact else f"   ({found.note})" if found.value is None else f"   (95%, {found.method})"
-    lines = [f"  probability  {found.words}{how}"]
-    if found.range is not None and found.rows is not None:
-        low, high = found.range
-        lines = [f"  probability  {low:.4f} to {high:.4f}   95%, by {rows(found)}"]
-        lines.append(f"  value        {found.words:<16}   {how.strip() or 'what the model has'}")
-    if found.open is not None and found.open[1] - found.open[0] < 1e-9:
-        lines.append("  open         nothing: the columns were seen together")
-    elif found.open is not None:
-        why = found.note or "what columns never seen together leave open"
-        lines.append(f"  open         {found.open[0]:.4f} to {found.open[1]:.4f}   {why}")
-        if found.range is None and found.widened is not None and found.open_error is not None:
-            low, high = found.widened
-            lines.append(f"               {low:.4f} to {high:.4f}   with the sampling error of either end (95%)")
-    return lines
-
-
-def rows(found: Probability) -> str:
-    """How many rows stand behind a probability, in words."""
-    number = found.rows or 0.0
-    few = f"{number:.1f}" if 0 < number < 9.95 and number != round(number) else f"{number:,.0f}"
-    told = f"{few} row{'' if few == '1' else 's'}"
-    if found.open is not None and found.open[1] - found.open[0] >= 1e-9:
-        return f"{told} and columns never seen together"
-    return told if found.given is None else f"{told} under the condition"
 
 
 def bar(belief: tuple[float, float], plausibility: tuple[float, float]) -> str:
@@ -189,6 +160,7 @@ def reasoner(reasoner: Reasoner, name: str) -> str:
     lines = [head, "", "variables", *_variables(reasoner.world)]
     if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
+<<<<<<< HEAD
     notes = left_open(reasoner)
     return "\n".join([*lines, *_rules(reasoner), *([""] if notes else []), *notes])
 
@@ -197,6 +169,9 @@ def left_open(reasoner: Reasoner) -> list[str]:
     """What the examples of sensors did not settle, in words."""
     sensors = reasoner.model.sensors.values()
     return list(dict.fromkeys(note for sensor in sensors for note in getattr(sensor, "notes", ())))
+=======
+    return "\n".join([*lines, *sources.lines(reasoner), *_rules(reasoner)])
+>>>>>>> main
 
 
 def _rules(reasoner: Reasoner) -> list[str]:
@@ -214,6 +189,7 @@ def _rules(reasoner: Reasoner) -> list[str]:
     lines.append("       belief" + head + ("  adds (nats a row)" if adds else ""))
     for position, (rule, words) in sorted(numbered, key=lambda each: -adds.get(each[0], 0.0)):
         said = rule.describe() if rule.name is None else f"{rule.name}: {rule.describe()}"
+        said += sources.beside(rule, reasoner)
         gain = "" if not adds else f"  {adds[position]:.4f}" if position in adds else " " * 8
         beside = (_counted(rule.support) if counted else "") + gain
         lines.append(f"  {position:>3}  {rule.degree:.4f}{beside}  {said}")
@@ -244,10 +220,16 @@ def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
         }
         | ({"adds": rule.adds} if isinstance(rule, Clause) and rule.adds is not None else {})
         | ({"support": _told(rule.support)} if rule.support is not None else {})
+        | ({"source": rule.source.name} if rule.source is not None else {})
+        | ({"one_of": sources.others(rule, reasoner)} if rule.choice is not None else {})
         for rule, words in zip(reasoner.rules, reasoner.restated(), strict=True)
     ]
+<<<<<<< HEAD
     notes = left_open(reasoner)
     return {"variables": reasoner.world.spec, "rules": rules} | ({"left_open": notes} if notes else {})
+=======
+    return {"variables": reasoner.world.spec, "rules": rules, **sources.as_json(reasoner)}
+>>>>>>> main
 
 
 def _told(support: Support) -> dict[str, float | None]:

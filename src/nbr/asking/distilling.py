@@ -145,6 +145,8 @@ def _decided(number: int, rule: Rule, found: Restated | str, agreement: float, k
     if found == "":
         return Fate(number, str(rule), "as it was"), [rule]
     words = found if isinstance(found, Restated) else None
+    if rule.choice is not None or (rule.source is not None and rule.source.nested):
+        return Fate(number, str(rule), "as it was", words, "it is not there independently of others"), [rule]
     if words is not None and words.agreement >= agreement:
         if not words.telling:
             return Fate(number, str(rule), "dropped", words, "it tells no points apart"), []
@@ -157,6 +159,7 @@ def _clauses(rule: Rule, words: Restated) -> list[Rule]:
     several = len(words.telling) > 1 and rule.name is not None
     names = [f"{rule.name} ({each.text})" if several else rule.name for each in words.telling]
     clauses = [Clause(each.text, each.belief, name) for each, name in zip(words.telling, names, strict=True)]
+    clauses = [each.from_source(rule.source) for each in clauses]
     support = rule.support
     if support is None:
         return [*clauses]

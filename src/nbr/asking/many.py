@@ -19,6 +19,7 @@ from nbr.asking.answer import Answer, Bounds
 from nbr.asking.asked import Memo
 from nbr.asking.question import Settings, as_set, ask, tidy
 from nbr.errors import NbrError
+from nbr.inference.selectors import worlds
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.points.numbered import Listing, listing
@@ -106,9 +107,7 @@ class _Table:
         for rule in range(grades.shape[1]):
             shapes = torch.cat([shapes, torch.minimum(shapes, grades[:, rule])])
         self.shapes = shapes  # (worlds, points)
-        self.chance = shapes.new_ones(1)  # of each world
-        for belief in model.beliefs.tolist():
-            self.chance = torch.cat([self.chance * (1 - belief), self.chance * belief])
+        self.chance = worlds(model.presence).detach()
         self.known: dict[str, Tensor] = {}
 
     def holds(self, words: str, what: str) -> Tensor:

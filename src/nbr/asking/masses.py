@@ -9,6 +9,7 @@ from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.inference.lattice import best
+from nbr.inference.selectors import worlds
 from nbr.model import Model
 from nbr.points.cells import cells
 
@@ -28,7 +29,7 @@ class FocalSet:
 def of_worlds(model: Model) -> Tensor:
     """p(y) max mu_y / E max mu_Y for every world y."""
     _, grades = _listed(model)
-    return _share(_probabilities(model.beliefs) * best(grades))
+    return _share(worlds(model.presence).detach() * best(grades))
 
 
 def of_sets(model: Model) -> list[FocalSet]:
@@ -40,7 +41,7 @@ def of_sets(model: Model) -> list[FocalSet]:
     for rule in range(grades.shape[1]):
         shapes = torch.cat([shapes, torch.minimum(shapes, grades[:, rule])])
     heights = shapes.amax(dim=1)
-    mass = _share(_probabilities(model.beliefs) * heights)
+    mass = _share(worlds(model.presence).detach() * heights)
     focal = mass > 0
     scaled, member = torch.unique(shapes[focal] / heights[focal, None], dim=0, return_inverse=True)
     summed = torch.zeros(len(scaled), dtype=torch.float64).index_add(0, member, mass[focal])
@@ -61,14 +62,6 @@ def _listed(model: Model) -> tuple[Tensor, Tensor]:
     points = torch.cat([chunk for chunk, _ in listing.chunks()])
     with torch.no_grad():
         return points, model.grades(points)
-
-
-def _probabilities(beliefs: Tensor) -> Tensor:
-    """p(y) for every world, section 2.1."""
-    chance = beliefs.new_ones(1)
-    for belief in beliefs.detach():
-        chance = torch.cat([chance * (1 - belief), chance * belief])
-    return chance
 
 
 def _share(weights: Tensor) -> Tensor:

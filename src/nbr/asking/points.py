@@ -49,9 +49,8 @@ def _best(part: Component, union: str, limits: Limits) -> dict[str, float] | Non
         inside = (rows.member > 0) if union == "yes" else (rows.member < 1)
         if not bool(inside.any()):
             return None
-        beliefs = part.model.beliefs
-        grades = rows.witnesses[:, : len(beliefs)]
-        score = torch.where(inside, keep(grades, beliefs), -1.0)
+        grades = rows.witnesses[:, : len(part.model.rules)]
+        score = torch.where(inside, keep(grades, part.model.presence), -1.0)
         names = listing.model.world.names
         return dict(zip(names, rows.points[int(score.argmax())].tolist(), strict=True))
     if not sat.available() or not isinstance(part.proposition, Expression):

@@ -21,7 +21,7 @@ from nbr.rules.clause import Clause
 from nbr.world import Variable, World
 
 NAMED = "named"  # the kind of a sensor in a file that gives its name alone
-LEAST = -30.0  # of log pl: 1 - pl as a belief can still be told from 1, which would be certain
+LEAST = -20.0  # of log pl: 1 - pl as a belief is then right to 1e-7 in log pl, and never certain
 
 
 class Evidence(Protocol):

@@ -17,8 +17,10 @@ from torch import Tensor
 from nbr.clock import OutOfTime
 from nbr.errors import NbrError
 from nbr.inference import Limits
-from nbr.inference.formula import Formula
+from nbr.inference.formula import Formula, Shared
+from nbr.inference.hidden import guards
 from nbr.inference.sat import Deciding
+from nbr.inference.selectors import Selectors, marginals
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.language.linear import compares_numbers
@@ -156,8 +158,11 @@ class Statements(Source):
         for condition in self.conditions:
             encoder.require(condition)
         question = encoder.literal(self.question)
-        beliefs = self.model.beliefs.detach()
-        return Formula(encoder.clauses, encoder.count, selectors, question, beliefs), encoder
+        presence, shared = self.model.presence, None
+        if isinstance(presence, Selectors):
+            shared = Shared(*guards(presence, encoder.fresh))
+        beliefs = marginals(presence).detach()
+        return Formula(encoder.clauses, encoder.count, selectors, question, beliefs, shared), encoder
 
     def _rules(self, level: float) -> tuple[Encoder, tuple[int, ...]]:
         """All rules, each with its selector."""

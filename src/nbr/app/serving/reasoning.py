@@ -74,7 +74,7 @@ class Asked:
         share = 0.0 if reasoner.model.prior is None else often.SHARE * budget
         settings = Settings(budget=budget - share, tolerance=body.tolerance, seed=body.seed)
         answer = ask(reasoner.model, body.question, given, settings, self.memo)
-        return often.as_json(answer, often.probability(reasoner, body.question, given, share, body.seed))
+        return often.as_json(answer, often.within(reasoner, body.question, given, share, body.seed))
 
     def ask_many(self, body: bodies.AskMany, budget: float) -> Report:
         """Answers to several questions under one condition, in order; the budget is for all of them."""
@@ -87,7 +87,7 @@ class Asked:
         answers = ask_many(reasoner.model, pairs, settings, memo=self.memo)
         found: list[Probability | str | None] = [None] * len(answers)
         if wanted:
-            found = [often.probability(reasoner, words, given, share, body.seed) for words in body.questions]
+            found = [often.within(reasoner, words, given, share, body.seed) for words in body.questions]
         return {"answers": [often.as_json(*each) for each in zip(answers, found, strict=True)]}
 
     def explain(self, body: bodies.Explain, budget: float) -> Report:
