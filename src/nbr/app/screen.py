@@ -160,18 +160,14 @@ def reasoner(reasoner: Reasoner, name: str) -> str:
     lines = [head, "", "variables", *_variables(reasoner.world)]
     if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
-<<<<<<< HEAD
     notes = left_open(reasoner)
-    return "\n".join([*lines, *_rules(reasoner), *([""] if notes else []), *notes])
+    return "\n".join([*lines, *sources.lines(reasoner), *_rules(reasoner), *([""] if notes else []), *notes])
 
 
 def left_open(reasoner: Reasoner) -> list[str]:
     """What the examples of sensors did not settle, in words."""
     sensors = reasoner.model.sensors.values()
     return list(dict.fromkeys(note for sensor in sensors for note in getattr(sensor, "notes", ())))
-=======
-    return "\n".join([*lines, *sources.lines(reasoner), *_rules(reasoner)])
->>>>>>> main
 
 
 def _rules(reasoner: Reasoner) -> list[str]:
@@ -224,12 +220,9 @@ def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
         | ({"one_of": sources.others(rule, reasoner)} if rule.choice is not None else {})
         for rule, words in zip(reasoner.rules, reasoner.restated(), strict=True)
     ]
-<<<<<<< HEAD
     notes = left_open(reasoner)
-    return {"variables": reasoner.world.spec, "rules": rules} | ({"left_open": notes} if notes else {})
-=======
-    return {"variables": reasoner.world.spec, "rules": rules, **sources.as_json(reasoner)}
->>>>>>> main
+    opened = {"left_open": notes} if notes else {}
+    return {"variables": reasoner.world.spec, "rules": rules, **sources.as_json(reasoner), **opened}
 
 
 def _told(support: Support) -> dict[str, float | None]:
