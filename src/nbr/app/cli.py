@@ -206,6 +206,10 @@ def fit(
     target: Annotated[
         str | None, typer.Option(help="With --rules clauses: learn about this column first.", metavar="NAME")
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(help="Time to learn. auto: 60, for large tables 240. none: no limit.", metavar="SECONDS"),
+    ] = "auto",
     weight: Annotated[
         str | None, typer.Option(help="A column that says for how many others a row stands.", metavar="NAME")
     ] = None,
@@ -230,7 +234,7 @@ def fit(
     from nbr.training import here
 
     reading = learn.Reading(column or [], drop or [], na or [], sep, weight)
-    learning = learn.Learning(rules, prior, steps, seed, confidence, target)
+    learning = learn.Learning(rules, prior, steps, seed, confidence, target, budget)
     told = learn.fit(table, output, valid, learning, reading, rules_from, report, jobs)
     if here().first:
         typer.echo(json.dumps(told) if as_json else learn.shown(told))
