@@ -65,6 +65,7 @@ def train(
     with all that a kind may stand for; what is open, and what would tell, is in their `notes`, which `nbr show` shows.
     """
     known = model.model
+    known.alone("sensors learn from statements")
     if not isinstance(examples, Examples):
         examples = Examples.of(known.world, examples, says)
     settings = Settings(epochs=epochs, batch=_count(batch), rate=_positive("rate", rate), shift=shift, seed=seed)
