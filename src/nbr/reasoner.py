@@ -34,7 +34,7 @@ from nbr.restating.restated import Restated
 from nbr.rules import Rule
 from nbr.rules.codec import Codec, Map
 from nbr.rules.sensor import Sensing
-from nbr.seeing import readings
+from nbr.seeing import corner, readings
 from nbr.seeing.looking import looked
 from nbr.storage import container
 from nbr.tables.seen_together import Counts, Together, Views
@@ -178,6 +178,10 @@ class Reasoner:
         is read: the values of their variables at the best point. Proved, rules of any belief included.
         """
         return float(readings.one(self.model).certified_radius(each)[0])
+
+    def belief_within(self, length: float, *, budget: float = 10.0, seed: int = 0) -> corner.Within:
+        """Belief and plausibility of what is read, for every change of each picture by at most this L2 length."""
+        return corner.within(self.model, length, asking.Settings(budget=budget, seed=seed))
 
     def given(self, observation: str | Expression) -> Session:
         """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""
