@@ -174,11 +174,7 @@ class Reasoner:
         return answer_table(found, known)
 
     def see(self, pictures: Mapping[str, Any] | None = None, /, **named: Any) -> Reasoner | readings.Readings[Reasoner]:
-        """The model with what its sensors say of a picture for each of some variables, as rules behind its own.
-
-        Pictures are arrays as the sensor's classifier takes them, or names of files. With a batch in front they are
-        many readings at once.
-        """
+        """The model with what its sensors say of pictures, arrays or names of files, as rules; of batches, readings."""
         found = looked(self.model, {**(pictures or {}), **named})
         if found.many:
             return readings.Readings(self.model, found.evidence, found.count, Reasoner.of)
