@@ -63,10 +63,9 @@ def main() -> None:
                 if answer.exact:
                     ends = abs(answer.belief - known.values[0]), abs(answer.plausibility - known.values[0])
                     worst_asked = max(worst_asked, *map(float, ends))
-        print(
-            f"{name}: {compared} probabilities, largest difference {worst:.1e}; {asked} asked, {exact} exact, largest "
-            f"difference of belief and plausibility {worst_asked:.1e}; seconds {spent['nbr']:.2f} (pgmpy {spent['pgmpy']:.2f})"
-        )
+        print(f"{name}: {compared} probabilities, largest difference {worst:.1e}", flush=True)
+        print(f"  seconds {spent['nbr']:.2f} (pgmpy {spent['pgmpy']:.2f})")
+        print(f"  {asked} asked, {exact} exact, largest difference of belief and plausibility {worst_asked:.1e}")
 
 
 if __name__ == "__main__":
