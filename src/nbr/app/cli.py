@@ -21,8 +21,10 @@ from nbr.app import (
     filling,
     picturing,
     repeating,
+    schema,
     train,
 )
+from nbr.app.agents import command as agents
 from nbr.app.groups import Grouped
 from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, See, Seed, condition, fresh
 from nbr.app.serving import command
@@ -156,6 +158,8 @@ app.command()(picturing.certify)
 app.command()(picturing.attack)
 app.command()(picturing.data)
 app.command()(repeating.reproduce)
+app.command()(schema.schema)
+app.command()(agents.mcp)
 
 
 @app.command()
