@@ -64,6 +64,11 @@ class Rule(ABC):
         other.belief, other.support = belief, support
         return other
 
+    @property
+    def exceptions(self) -> frozenset[str]:
+        """The variables that its exception reads, which must be closed."""
+        return frozenset()
+
     def from_source(self, source: Source | str | None) -> Self:
         """The same rule, said by a source."""
         other = copy.copy(self)
