@@ -102,7 +102,7 @@ def test_an_explanation_tells_a_high_conflict_first() -> None:
     assert found.answer.conflict == pytest.approx(0.98 * 0.979)
     words = found.words()
     assert words.startswith("Conflict 0.96: the rules contradict one another")
-    assert words.index("Rules 1 and 2 quarrel.") < words.index("By what is left, undecided")
+    assert words.index("Rules 1 and 2 contradict each other.") < words.index("By what is left, undecided")
     assert "Yes" not in words
 
 

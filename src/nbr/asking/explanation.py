@@ -121,10 +121,10 @@ class Explanation:
     def _sentences(self) -> list[str]:
         answer = self.answer
         said = verdict.sentences(answer, self._because(self.supports))
-        quarrel = self._quarrel()
+        clash = self._contradiction()
         if answer.bounds.conflict[0] >= verdict.HIGH:
-            said[1:1], quarrel = quarrel, []
-        said += [*self._often(), *(self._effect(each) for each in self._told_effects()), *quarrel]
+            said[1:1], clash = clash, []
+        said += [*self._often(), *(self._effect(each) for each in self._told_effects()), *clash]
         if self.next and self.next[0].gap < answer.ignorance - WORTH_TELLING:
             best = self.next[0]
             cost = "" if best.cost is None else f" for {best.cost:g}"
@@ -159,13 +159,14 @@ class Explanation:
         known = [each for each in self.effects if each.computed(self.answer)]
         return [each for each in known if each.change(self.answer) >= WORTH_TELLING][:2]
 
-    def _quarrel(self) -> list[str]:
+    def _contradiction(self) -> list[str]:
         if not (self.conflicts and self.conflicts[0]) or self.answer.conflict <= 1e-9:
             return []
         rules = self.conflicts[0]
         who = f"{'Rule' if len(rules) == 1 else 'Rules'} {_listed(rules)}"
         others = " and the condition" if self.answer.given else ""
-        return [f"{who}{others} quarrel{'s' if len(rules) == 1 and not others else ''}."]
+        alone = len(rules) == 1 and not others
+        return [f"{who}{others} {'contradicts itself' if alone else 'contradict each other'}."]
 
     def _effect(self, effect: Effect) -> str:
         answer, without = self.answer, effect.without

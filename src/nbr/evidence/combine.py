@@ -30,7 +30,7 @@ def conjunctive(masses: Tensor, dim: int = -2) -> Tensor:
 def dempster(masses: Tensor, dim: int = -2) -> Tensor:
     """All sources are right (Dempster's rule): the conjunctive rule, divided by 1 - conflict.
 
-    Thousands of sources do not underflow, however much they quarrel.
+    Thousands of sources do not underflow, however much they conflict.
 
     >>> dempster(simple_support([0b01, 0b10], 0.5, labels=2))
     tensor([0.0000, 0.3333, 0.3333, 0.3333], dtype=torch.float64)
@@ -108,7 +108,7 @@ def cautious(masses: Tensor, dim: int = -2) -> Tensor:
 
 
 def conflict(masses: Tensor, dim: int = -2) -> Tensor:
-    """How much the sources quarrel: the mass that the conjunctive rule leaves on the empty set.
+    """How much the sources conflict: the mass that the conjunctive rule leaves on the empty set.
 
     >>> conflict(simple_support([0b01, 0b10], 0.5, labels=2))
     tensor(0.2500, dtype=torch.float64)

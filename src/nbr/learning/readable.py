@@ -20,7 +20,7 @@ from nbr.training import Watcher
 
 NOTHING = 0.005  # nats a row that all clauses together add to base rates: next to nothing
 PLAIN = f"{WORDS}; clauses say what goes together"
-KEPT = "learned from all rows but those to measure by"
+KEPT = "without the rows held out to measure it"
 ALL = "learned from all rows, too few to measure on others"
 
 

@@ -92,6 +92,7 @@ export class Reasons {
 
   show(answer) {
     this.answer.hidden = false;
+    this.gauge.show(answer.conflict);
     this.under.textContent = `${answer.question ?? answer.variable}, ${answer.given ? `given ${answer.given}` : "given nothing"}`;
     this.legend.show(answer.exact);
     if (answer.values) return this.ranked(answer);
@@ -103,7 +104,7 @@ export class Reasons {
       pair("plausibility", answer.bounds.plausibility),
       make("span", {}, "not known ", make("b", {}, two(answer.plausibility - answer.belief))),
       often ? make("span", {}, "probability ", ...share(often)) : "",
-      often?.open ? make("span", {}, "open ", make("b", {}, `${two(often.open[0])} to ${two(often.open[1])}`)) : "",
+      often?.open && often.open[1] - often.open[0] > 0.005 ? make("span", {}, "open ", make("b", {}, `${two(often.open[0])} to ${two(often.open[1])}`)) : "",
     );
     const how = answer.exact ? "exact" : `not exact: ${answer.bounds.kind} bounds`;
     this.notes.textContent = [how, ...answer.notes].join("; ");
@@ -225,8 +226,8 @@ export class Reasons {
       drawn.show(rule.without, `without rule ${rule.rule}`);
       parts.push(make("span", { class: "interval without" }, make("span", { class: "label" }, "without it"), drawn, make("span", { class: "number" }, interval(rule.without))));
     } else if (on && rule.without) {
-      const quarrel = Math.abs(rule.without.conflict - this.found.answer.conflict) > 1e-9;
-      const words = quarrel ? `without it a conflict of ${two(rule.without.conflict)}` : "changes nothing here";
+      const conflicting = Math.abs(rule.without.conflict - this.found.answer.conflict) > 1e-9;
+      const words = conflicting ? `without it a conflict of ${two(rule.without.conflict)}` : "changes nothing here";
       parts.push(make("span", { class: "quiet without" }, words));
     }
     const item = make("li", { class: on ? "rule" : "rule off" }, ...parts);
