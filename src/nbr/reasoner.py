@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -19,7 +19,7 @@ from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
-from nbr.density import filling, joint, likelihood, sampling, saved
+from nbr.density import filling, joint, likelihood, sampling, saved, tuning
 from nbr.density.learned import Learned, standing_on
 from nbr.density.many import probabilities
 from nbr.density.probability import Probability, probability
@@ -229,6 +229,17 @@ class Reasoner:
     def check(self, *, budget: float = 10.0) -> checking.Check:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
         return checking.check(self.model, Limits.within(asking.Settings(budget=budget).budget))
+
+    def tuned(
+        self, wanted: Sequence[tuning.Wanted], rules: Collection[int] | None = None, *, budget: float = 10.0
+    ) -> tuple[Reasoner, tuning.Tuning]:
+        """The same with beliefs by which its probabilities come as near to wanted ones as they can, and what changed.
+
+        `wanted` is a list of (question, condition or None, probability); `rules` numbers those that may change, from 1.
+        """
+        free = None if rules is None else {number - 1 for number in rules}
+        model, told = tuning.tuned(self.model, wanted, free, asking.Settings(budget=budget).budget)
+        return Reasoner.of(model), told
 
     def restated(self, *, budget: float = 10.0, seed: int = 0) -> list[Restated | str]:
         """Each rule as short statements that agree with it, or why it is not restated: empty if it is a statement."""

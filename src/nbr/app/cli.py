@@ -24,7 +24,7 @@ from nbr.app import (
     train,
 )
 from nbr.app.groups import Grouped
-from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, Seed, condition, fresh
+from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, See, Seed, condition, fresh
 from nbr.app.serving import command
 
 app = typer.Typer(
@@ -59,6 +59,7 @@ def ask(
         ),
     ] = None,
     given: Given = None,
+    see: See = None,
     every: Annotated[bool, typer.Option("--all", help="How likely every value of every variable is.")] = False,
     belief: Annotated[bool, typer.Option("--belief", help="With --all: belief and plausibility too.")] = False,
     batch: Annotated[
@@ -94,16 +95,19 @@ def ask(
     nbr ask learned.nbr --all --given "age>=40"
     """
     from nbr.app import asked, everything
+    from nbr.errors import NbrError
 
     about = condition(given)
     settings = {"engine": engine, "budget": budget, "tolerance": tolerance, "grid": grid, "seed": seed}
     if every or belief:
         others = {"a question": question, "--batch": batch, "--plot": plot}
-        typer.echo(everything.answered(model, every, others, about, belief, settings, as_json))
+        typer.echo(everything.answered(model, every, others, about, belief, settings, as_json, see))
     elif batch is not None:
+        if see:
+            raise NbrError("--batch asks a model without pictures, and does not go with --see")
         typer.echo(asked.many(model, question, about, batch, output, settings, as_json, jobs, guard))
     else:
-        for part in asked.one(model, question, about, settings, verbose, plot, as_json):
+        for part in asked.one(model, question, about, settings, verbose, plot, as_json, see):
             typer.echo(part)
 
 
@@ -112,6 +116,7 @@ def explain(
     model: Model,
     question: Annotated[str, typer.Argument(help="What to explain, such as 'grass=wet & ~rain'.", metavar="QUESTION")],
     given: Given = None,
+    see: See = None,
     budget: Annotated[float, typer.Option(help="Seconds that the explanation may take.", metavar="SECONDS")] = 10.0,
     plot: Plot = None,
     seed: Seed = 0,
@@ -125,10 +130,9 @@ def explain(
     \b
     nbr explain garden.toml sprinkler --given "grass=dry, rain"
     """
-    from nbr.app import drawn, explained, slips
-    from nbr.kinds import load_reasoner
+    from nbr.app import drawn, explained, opening, slips
 
-    reasoner = load_reasoner(model)
+    reasoner = opening.opened(model, see)
     slips.noted(reasoner, model, question, condition(given))
     found = reasoner.explain(question, condition(given), budget=budget, seed=seed)
     if plot is not None:
