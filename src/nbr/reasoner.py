@@ -58,6 +58,8 @@ class Reasoner:
 
     `sensors` turn pictures of variables, named one by one or as in "d1..d5", into rules about them, by `see`.
 
+    `closed` names bits that are 1 only where a rule that is there makes them so.
+
     >>> from nbr import Clause
     >>> r = Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)])
     >>> print(r.ask("x1", given="x0"))
@@ -77,6 +79,7 @@ class Reasoner:
         view_rows: Iterable[int | None] | None = None,
         dispersion: float = 1.0,
         sensors: Mapping[str, Sensing] | None = None,
+        closed: Iterable[str] = (),
     ) -> None:
         if not isinstance(world, World):
             raise NbrError(f"a reasoner needs a World first, not {type(world).__name__}")
@@ -84,7 +87,15 @@ class Reasoner:
             raise NbrError("a decoder needs the latent world it reads from: give latent= and decoder= together")
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
         seen = Together.of(world, views, view_rows, dispersion)
-        self.model = Model(world, rules, codec, standing_on(prior), seen, sensors or {})  # type: ignore[arg-type]
+        self.model = Model(
+            world,
+            rules,  # type: ignore[arg-type]
+            codec,
+            standing_on(prior),
+            seen,
+            sensors or {},
+            closed=frozenset(closed),
+        )
 
     @classmethod
     def of(cls, model: Model) -> Self:

@@ -21,8 +21,10 @@ from nbr.app import (
     filling,
     picturing,
     repeating,
+    schema,
     train,
 )
+from nbr.app.agents import command as agents
 from nbr.app.groups import Grouped
 from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, See, Seed, condition, fresh
 from nbr.app.serving import command
@@ -156,6 +158,8 @@ app.command()(picturing.certify)
 app.command()(picturing.attack)
 app.command()(picturing.data)
 app.command()(repeating.reproduce)
+app.command()(schema.schema)
+app.command()(agents.mcp)
 
 
 @app.command()
@@ -206,6 +210,10 @@ def fit(
     target: Annotated[
         str | None, typer.Option(help="With --rules clauses: learn about this column first.", metavar="NAME")
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(help="Time to learn. auto: 60, for large tables 240. none: no limit.", metavar="SECONDS"),
+    ] = "auto",
     weight: Annotated[
         str | None, typer.Option(help="A column that says for how many others a row stands.", metavar="NAME")
     ] = None,
@@ -233,7 +241,7 @@ def fit(
     from nbr.training import here
 
     reading = learn.Reading(column or [], drop or [], na or [], sep, weight, query)
-    learning = learn.Learning(rules, prior, steps, seed, confidence, target)
+    learning = learn.Learning(rules, prior, steps, seed, confidence, target, budget)
     told = learn.fit(table, output, valid, learning, reading, rules_from, report, jobs)
     if here().first:
         typer.echo(json.dumps(told) if as_json else learn.shown(told))

@@ -58,6 +58,7 @@ def train(
     step, `shift` by how many pixels pictures are moved about. A run with a `checkpoint` that was stopped goes on.
     """
     known = model.model
+    known.alone("sensors learn from statements")
     if not isinstance(examples, Examples):
         examples = Examples.of(known.world, examples, says)
     settings = Settings(epochs=epochs, batch=_count(batch), rate=_positive("rate", rate), shift=shift, seed=seed)
