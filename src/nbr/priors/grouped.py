@@ -78,9 +78,6 @@ class Grouped(Prior):
         drawn = torch.cat(found).view(len(codes), count, len(self.world))
         return torch.where(codes[:, None].isnan(), drawn, codes[:, None])
 
-    def pieces(self, at: int, values: Tensor) -> Tensor:
-        return self.trees.pieces(self.rest.index(at), values) if at in self.rest else super().pieces(at, values)
-
     def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
         return self.trees.log_mass(self._above(allowed))
 
