@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nbr.app.options import Budget, Force, Given, Json, Model, condition, fresh
+from nbr.app.options import Budget, Force, Given, Json, Model, See, SeeTable, condition, fresh
 
 if TYPE_CHECKING:
     from nbr.asking.checking import Check
@@ -20,6 +20,8 @@ MOST = 10  # findings of a kind on the screen
 def best(
     model: Model,
     given: Given = None,
+    see: See = None,
+    see_table: SeeTable = None,
     count: Annotated[int, typer.Option(help="The number of points, the best first.", metavar="N")] = 1,
     budget: Budget = 10.0,
     as_json: Json = False,
@@ -28,10 +30,17 @@ def best(
 
     By the rules, times the base rates if the model has them.
     """
-    from nbr.app import screen
-    from nbr.kinds import load_reasoner
+    from nbr.app import opening, screen
+    from nbr.errors import NbrError
 
-    reasoner = load_reasoner(model)
+    if see_table is not None:
+        if given or see or count != 1:
+            raise NbrError("--see-table has one reading a line, and does not go with --given, --see or --count")
+        from nbr.app import seeing
+
+        typer.echo(seeing.best(model, see_table, as_json))
+        return
+    reasoner = opening.opened(model, see)
     found = reasoner.best(condition(given), count, budget=budget)
     typer.echo(json.dumps(found.as_json()) if as_json else screen.best(found, reasoner))
 

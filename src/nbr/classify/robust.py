@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 
 from nbr import registry
 from nbr.classify.beliefs import believe
+from nbr.classify.cautious import cautious
 from nbr.classify.checks import check_epsilon
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Evaluation, check_combine, evaluate
@@ -121,6 +123,8 @@ class RobustClassifier(Pictures, BeliefEstimator):
         networks = layout.train(sample, recipe, watch, path)
         rules, memory = memorise(sample, networks, layout, recipe)
         self.rules_ = believe(sample, rules, memory, recipe, watch)
+        if self.combine == "cautious":
+            self.rules_ = cautious(self.rules_, sample if held is None else held)
         self.familiarity_ = familiarity(sample, recipe.seed) if self.discount else None
         self.recipe_ = asdict(recipe)
         self.sharpness_ = 1.0
@@ -138,6 +142,18 @@ class RobustClassifier(Pictures, BeliefEstimator):
         """How many networks, memories and weights there are."""
         rules = self._rules()
         return {"networks": rules.first_memory, "memories": len(rules.memories), "weights": rules.networks.weights}
+
+    def cautious(self, X: ArrayLike, y: ArrayLike) -> RobustClassifier:
+        """The same networks with `combine="cautious"`: of all that object to a label the strongest counts.
+
+        How much an objection weighs is learned from inputs and labels, best ones that the networks were not trained on.
+        Memories have no part in it.
+        """
+        found = self.without_memories()
+        found.combine = "cautious"
+        truth = torch.from_numpy(np.searchsorted(self.classes_, np.asarray(y)))
+        found.rules_ = cautious(self._rules(), Sample(self._points(X), truth, self.shape_))
+        return found
 
     def without_memories(self) -> RobustClassifier:
         """The same classifier with its networks alone."""

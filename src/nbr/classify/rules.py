@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.inference.batch import Batch, CrispBatch, FuzzyBatch, Groups
+from nbr.inference.batch import Batch, CautiousBatch, CrispBatch, FuzzyBatch, Groups
 from nbr.lipschitz import Fixed
 from nbr.lipschitz.networks import UNIT, length
 
@@ -32,6 +32,8 @@ def evidence(scores: Tensor, scale: Tensor, share: Tensor, belief: Tensor) -> Te
 
     R is 1/2 + k tanh(s G / 2) / 2, where k is 1 or, below 0, the share: this is 2 artanh(b / (2 - b) k tanh(s G / 2)).
     """
+    if bool(((belief == 1) & (share == 1)).all()):
+        return scores * scale
     bent = torch.tanh(scores * (scale / 2))
     weight = 2 * torch.atanh(belief / (2 - belief) * torch.where(scores >= 0, bent, share * bent))
     sure = belief == 1
@@ -68,10 +70,13 @@ class ScoredRules:
         return evidence(scores, *(part.to(scores.dtype) for part in (self.scale, self.share, self.belief)))
 
     def batch(self, scores: Tensor, combine: str) -> Batch:
-        """The rules as one belief function for each input, exact or scaled."""
+        """The rules as one belief function for each input, exact, scaled or cautious."""
         if combine == "exact":
             return FuzzyBatch(self.grades(scores), self.belief.to(scores.dtype))
-        return CrispBatch(self.weights(scores), self.groups)
+        weights = self.weights(scores)
+        if combine == "cautious":
+            return CautiousBatch((self.groups.rank.to(scores.dtype) * weights[..., None, :]).clamp(max=0))
+        return CrispBatch(weights, self.groups)
 
     @property
     def plain(self) -> bool:

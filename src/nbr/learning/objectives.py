@@ -27,6 +27,7 @@ POINTS = 1024  # of the prior in a step
 BLOCK = 32  # steps whose points and completions are drawn at once, which is far cheaper than a few at a time
 FILLS = 8  # completions drawn for a row with holes
 SMALLEST = 1e-30  # of P_keep, before its logarithm
+CELLS = 1 << 26  # of completed rows of a table, encoded
 RENEWED = 0.1  # of alpha, with every step
 REFERENCE = 1 << 15  # points of the prior by which held-out rows are judged
 
@@ -48,6 +49,7 @@ class Objective(ABC):
 
     process: Process  # whose share of the points goes through the bank here
     weights: dict[str, Tensor]  # by part ("train", "valid", "test"): the share of each distinct row
+    codes: dict[str, Tensor]  # the rows themselves, in the order of `log_prob`; NaN is a hole
 
     @abstractmethod
     def loss(self, bank: Bank, step: int) -> Tensor: ...
@@ -59,6 +61,10 @@ class Objective(ABC):
     @abstractmethod
     def log_prob(self, bank: Bank, part: str) -> Tensor:
         """The log-likelihood of each distinct row of a part, repeated rows once."""
+
+    @abstractmethod
+    def kept(self, bank: Bank) -> float:
+        """The mean of P_keep over the prior."""
 
     @abstractmethod
     def spread(self, bank: Bank, part: str) -> Spread:
@@ -94,13 +100,14 @@ class Listed(Objective):
     ) -> None:
         points, self.process = listed.points, process
         self.encoded, self.prior, self.seed = bank.encode(points), prior.to(bank.first.dtype), seed
-        self.weights, self.rows, self.shown = {}, {}, {}
+        self.weights, self.rows, self.shown, self.codes = {}, {}, {}, {}
         for name, table in parts.items():
             distinct, counts = distinct_rows(table)
             row, point = listed.completions(torch.where(distinct < 0, math.nan, distinct))
             self.weights[name] = (counts / counts.sum()).to(bank.first.dtype)
             self.rows[name] = (row, point, len(distinct))
             self.shown[name] = distinct >= 0
+            self.codes[name] = torch.where(distinct < 0, math.nan, distinct)
         needed = torch.zeros(listed.count, dtype=torch.bool)
         needed[self.rows["train"][1]] = True
         if int((~needed).sum()) <= FEW:
@@ -113,6 +120,9 @@ class Listed(Objective):
         joint = self._joint(bank)
         row, point, count = self.rows[part]
         return log_sum(joint.index_select(0, point), row, count) - joint.logsumexp(0)
+
+    def kept(self, bank: Bank) -> float:
+        return float((self._joint(bank).logsumexp(0) - self.prior.logsumexp(0)).exp())
 
     def spread(self, bank: Bank, part: str) -> Spread:
         joint = self._joint(bank)
@@ -183,6 +193,9 @@ class Sampled(Objective):
         normaliser = self._kept(bank, self.reference).mean().log()
         kept = self._kept(bank, self.filled[part]).view(len(self.codes[part]), -1).mean(dim=1)
         return self.base[part] + kept.clamp(min=SMALLEST).log() - normaliser
+
+    def kept(self, bank: Bank) -> float:
+        return float(self._kept(bank, self.reference).mean())
 
     def spread(self, bank: Bank, part: str) -> Spread:
         drawn, filled = (self._kept(bank, each) for each in (self.reference, self.filled[part]))
@@ -258,5 +271,14 @@ def objective(bank: Bank, prior: Prior, parts: dict[str, Table], seed: int, proc
             return Listed(bank, listed, scores, parts, seed, process)
         except NbrError:  # too many completions to list
             pass
-    kept = {name: table.one_by_one(seed) for name, table in parts.items()}
+    kept = {name: _room(table.one_by_one(seed), bank, seed) for name, table in parts.items()}
     return Sampled(bank, prior, kept, seed, process)
+
+
+def _room(table: Table, bank: Bank, seed: int) -> Table:
+    """As many rows as memory has room for once they are completed and encoded, drawn at random."""
+    most = max(1, CELLS // (bank.first.shape[1] * (1 if table.complete else FILLS)))
+    if len(table) <= most:
+        return table
+    chosen = torch.randperm(len(table), generator=torch.Generator().manual_seed(seed))[:most]
+    return table.part(chosen.sort().values)
