@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nbr import datasets, evidence, lipschitz, priors
     from nbr.asking.answer import Answer, Bounds
+    from nbr.classify.affine import certified_radius
     from nbr.classify.belief import BeliefClassifier
     from nbr.classify.nonexpansive import NonexpansiveClassifier
     from nbr.classify.robust import RobustClassifier
@@ -51,6 +52,7 @@ _HOME = {
     "RobustClassifier": "classify.robust",
     "Rule": "rules",
     "World": "world",
+    "certified_radius": "classify.affine",
     "datasets": "datasets",
     "evidence": "evidence",
     "fit": "learning.fitting",
@@ -82,6 +84,7 @@ __all__ = [
     "RobustClassifier",
     "Rule",
     "World",
+    "certified_radius",
     "datasets",
     "evidence",
     "fit",

@@ -12,7 +12,7 @@ import typer
 
 import nbr
 from nbr.app import checking, comparing, distilling, filling, train
-from nbr.app.options import Guard, Jobs, Json, Model
+from nbr.app.options import Guard, Jobs, Json, Model, Reject
 from nbr.app.serving import command
 
 app = typer.Typer(
@@ -239,13 +239,14 @@ def classify(
     pictures: Pictures,
     model: Classifier = "mnist-4-9",
     explain: Annotated[bool, typer.Option("--explain", help="Also say why, and what would have to change.")] = False,
+    reject: Reject = None,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """The label of a picture, with the interval of every label, conflict, proved radius and the rules that decided."""
     from nbr.app import classifying
 
-    reports, failed = classifying.classify(pictures, model, explain, jobs)
+    reports, failed = classifying.classify(pictures, model, explain, jobs, reject)
     if reports or as_json:
         typer.echo(json.dumps({"pictures": reports}) if as_json else "\n\n".join(map(classifying.shown, reports)))
     if failed:

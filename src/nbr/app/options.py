@@ -16,3 +16,8 @@ Budget = Annotated[float, typer.Option(help="Seconds that it may take.")]
 def condition(given: list[str] | None) -> str | None:
     """Several conditions as one."""
     return ", ".join(given) if given else None
+
+
+Reject = Annotated[
+    float | None, typer.Option(help="Say which pictures to pass on, for this share of the others to be right: 0.95.")
+]
