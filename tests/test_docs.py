@@ -15,31 +15,25 @@ from nbr.inference import Limits
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "examples" / "car.md"]
-SHOWN = [
-    pytest.param(command, output, id=command)
+SHOWN = {
+    page.stem: found
     for page in PAGES
-    for command, output in re.findall(r"```console\n\$ (.*?)\n(.*?)```", page.read_text(), re.DOTALL)
-]
+    if (found := re.findall(r"```console\n\$ (.*?)\n(.*?)```", page.read_text(), re.DOTALL))
+}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where a reader would stand: beside the examples, with what earlier commands of the page have written."""
-    found = tmp_path_factory.mktemp("reader")
-    (found / "examples").symlink_to(ROOT / "examples")
-    return found
-
-
-@pytest.mark.parametrize(("command", "output"), SHOWN)
-def test_console_example(command: str, output: str, folder: Path) -> None:
-    """A line of three dots stands for what a page leaves out."""
-    words = shlex.split(command)
-    assert words[0] == "nbr"
-    done = run(*words[1:], cwd=folder)
-    assert done.returncode == 0, done.stderr
-    kept, dots, _ = output.strip().partition("\n...")
-    told = done.stdout.strip()
-    assert (told[: len(kept)] if dots else told) == kept
+@pytest.mark.parametrize("page", SHOWN)
+def test_console_examples(page: str, tmp_path: Path) -> None:
+    """A reader stands beside the examples and types what the page shows; a line of three dots is what it leaves out."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for command, output in SHOWN[page]:
+        words = shlex.split(command)
+        assert words[0] == "nbr"
+        done = run(*words[1:], cwd=tmp_path)
+        assert done.returncode == 0, (command, done.stderr)
+        kept, dots, _ = output.strip().partition("\n...")
+        told = done.stdout.strip()
+        assert (told[: len(kept)] if dots else told) == kept, command
 
 
 def test_readme_model_is_the_example() -> None:

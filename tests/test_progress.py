@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
 from nbr import progress
 from nbr.training import Progress, reporter, silent
@@ -72,3 +73,14 @@ def test_a_bar_on_a_terminal() -> None:
     assert "5/5" in text
     assert "loss 0.2000" in text
     assert text.count("\x1b[?25h") == 2  # the cursor is back after each
+
+
+def test_a_bar_fits_80_columns_with_its_count_whole() -> None:
+    bars = progress._bars("networks, held out rows", 10_000)
+    bars.add_task("networks, held out rows", completed=4_321, total=10_000, words="loss 12.3456, held out -5.9941")
+    screen = Console(width=80, file=io.StringIO())
+    screen.print(bars.get_renderable())
+    (line,) = screen.file.getvalue().splitlines()
+    assert len(line) <= 80
+    assert line.startswith("networks, held out rows 4,321/10,000 ")
+    assert "loss 12.3456" in line

@@ -80,7 +80,7 @@ def test_a_world_too_large_to_list_is_bounded(monkeypatch: pytest.MonkeyPatch) -
     exact = table_1().ask("x10", "x0=1")
     monkeypatch.setattr(rows, "LISTED", 100)
     for question in ("x10", nbr.Clause("x10", 1.0)):  # as a statement, and as a fuzzy set
-        answer = table_1().ask(question, "x0=1", budget=0.3)
+        answer = table_1().ask(question, "x0=1", engine="lattice")
         assert not answer.exact
         assert answer.bounds.belief[0] <= exact.belief <= answer.bounds.belief[1]
         assert answer.bounds.plausibility[0] <= exact.plausibility <= answer.bounds.plausibility[1]

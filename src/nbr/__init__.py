@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nbr.classify.belief import BeliefClassifier
     from nbr.classify.nonexpansive import NonexpansiveClassifier
     from nbr.classify.robust import RobustClassifier
+    from nbr.classify.sensor import Sensor
     from nbr.density.probability import Probability
     from nbr.errors import NbrError
     from nbr.kinds import load
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from nbr.learning.fitting import fit
     from nbr.learning.predictor import Predictor
     from nbr.reasoner import Reasoner
-    from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule
-    from nbr.world import Bit, Choice, Real, World
+    from nbr.rules import Clause, Fuzzy, Memory, Neural, Rule, Source, one_of
+    from nbr.teaching.teach import train
+    from nbr.world import Bit, Choice, Ordered, Real, World
 
 __version__ = "0.1.0"
 
@@ -38,6 +40,7 @@ _HOME = {
     "Bit": "world",
     "Bounds": "asking.answer",
     "Choice": "world",
+    "Ordered": "world",
     "Clause": "rules",
     "Expression": "language",
     "Fuzzy": "rules",
@@ -51,6 +54,8 @@ _HOME = {
     "Reasoner": "reasoner",
     "RobustClassifier": "classify.robust",
     "Rule": "rules",
+    "Sensor": "classify.sensor",
+    "Source": "rules",
     "World": "world",
     "certified_radius": "classify.affine",
     "datasets": "datasets",
@@ -58,11 +63,13 @@ _HOME = {
     "fit": "learning.fitting",
     "lipschitz": "lipschitz",
     "load": "kinds",
+    "one_of": "rules",
     "parse": "language",
     "priors": "priors",
+    "train": "teaching.teach",
 }
 
-_EXTRA = {"learning": "learn", "classify": "classify", "Predictor": "learn,classify"}
+_EXTRA = {"learning": "learn", "classify": "classify", "teaching": "classify", "Predictor": "learn,classify"}
 
 __all__ = [
     "Answer",
@@ -77,12 +84,15 @@ __all__ = [
     "NbrError",
     "Neural",
     "NonexpansiveClassifier",
+    "Ordered",
     "Predictor",
     "Probability",
     "Real",
     "Reasoner",
     "RobustClassifier",
     "Rule",
+    "Sensor",
+    "Source",
     "World",
     "certified_radius",
     "datasets",
@@ -90,8 +100,10 @@ __all__ = [
     "fit",
     "lipschitz",
     "load",
+    "one_of",
     "parse",
     "priors",
+    "train",
 ]
 
 

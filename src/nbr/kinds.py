@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 from nbr import registry
-from nbr.errors import NbrError
+from nbr.density.sensors import OPEN
+from nbr.errors import NbrError, suggest
 from nbr.storage import container
+from nbr.storage.mistakes import Mistakes, mistakes
 
 if TYPE_CHECKING:
     from nbr.classify.belief import BeliefClassifier
     from nbr.classify.nonexpansive import NonexpansiveClassifier
     from nbr.classify.robust import RobustClassifier
     from nbr.reasoner import Reasoner
+    from nbr.rules.sensor import Sensing
 
 Model = Union["Reasoner", "RobustClassifier", "NonexpansiveClassifier", "BeliefClassifier"]
 Kind = TypeVar("Kind")
+TABLES = (".csv", ".tsv", ".parquet", ".xlsx")  # endings of files that are taken for models by mistake
 SHIPPED = Path(__file__).parent / "models"
 
 registry.home("rule", "rule", "nbr.rules.clause")
@@ -29,10 +34,13 @@ registry.home("rule", "network", "nbr.rules.neural")
 registry.home("prior", "independent", "nbr.priors.independent")
 registry.home("prior", "empirical", "nbr.priors.empirical")
 registry.home("prior", "trees", "nbr.priors.mixture")
+registry.home("prior", "grouped", "nbr.priors.grouped")
 registry.home("model", "reasoner", "nbr.reasoner")
 registry.home("model", "robust", "nbr.classify.robust", "classify")
 registry.home("model", "nonexpansive", "nbr.classify.nonexpansive", "classify")
 registry.home("model", "belief", "nbr.classify.belief", "classify")
+registry.home("sensor", "classifier", "nbr.classify.sensor", "classify")
+registry.home("sensor", "network", "nbr.teaching.network", "classify")
 
 
 def load(path: str | PathLike[str]) -> Model:
@@ -44,14 +52,29 @@ def load(path: str | PathLike[str]) -> Model:
         near = difflib.get_close_matches(str(path), shipped(), n=1)
         raise NbrError(f"{error}" + (f"; did you mean {near[0]!r}, which is included?" if near else "")) from None
     try:
+        eyes = {OPEN: partial(_sensor, place.parent)}
         if place.suffix.lower() == ".toml":
-            return _read(container.from_toml(content), registry.Parts())
+            return _by_hand(content, eyes)
+        if place.suffix.lower() in TABLES:
+            raise NbrError(f"this is a table, not a model; learn one first: nbr fit {place.name} -o {place.stem}.nbr")
         model, tensors = container.unpack(content)
-        return _read(model, registry.Parts(tensors))
+        return _read(model, registry.Parts(tensors, eyes))
+    except Mistakes as found:
+        raise Mistakes([f"{place}: {each}" for each in found.parts]) from None
     except NbrError as error:
         raise NbrError(f"{place}: {' '.join(str(error).split())}") from None
     except Exception as error:  # made by hand, checksum and all: readers check what they can name, this is the rest
         raise NbrError(f"{place}: the file does not hold a model that can be read ({type(error).__name__})") from error
+
+
+def _by_hand(content: bytearray, context: Mapping[str, Any]) -> Model:
+    """A model from the bytes of a .toml; an error names all that is wrong with it, by line."""
+    spec = container.from_toml(content)
+    try:
+        return _read(spec, registry.Parts(context=context))
+    except NbrError as error:
+        text = content.decode("utf-8-sig")
+        raise mistakes(spec, text, lambda part: _read(part, registry.Parts(context=context)), error) from None
 
 
 def load_reasoner(path: str | PathLike[str]) -> Reasoner:
@@ -76,6 +99,27 @@ def shipped() -> list[str]:
 
 def _read(model: Mapping[str, Any], parts: registry.Parts) -> Model:
     found: Model = registry.find("model", model.get("classifier", "reasoner")).from_spec(model, parts)
+    return found
+
+
+def _sensor(folder: Path, source: str) -> Sensing:
+    """The classifier that a file names as a sensor: one that ships, or a .nbr in the folder of that file."""
+    if not source or Path(source).name != source or source in (".", ".."):
+        raise NbrError(f"the sensor {source!r} is neither a model that ships nor the name of a .nbr in the same folder")
+    place = folder / source
+    if not place.exists():
+        place = SHIPPED / f"{source}.nbr"
+    elif place.suffix.lower() != ".nbr" or place.resolve().parent != folder.resolve():
+        raise NbrError(f"the sensor {source!r} is not a .nbr file in the same folder")
+    if not place.exists():
+        raise NbrError(f"there is no sensor {source!r}: no .nbr file in the same folder" + suggest(source, shipped()))
+    try:
+        model, tensors = container.unpack(container.read(place))
+        if "classifier" not in model:
+            raise NbrError("it is not a classifier")
+        found: Sensing = registry.find("sensor", "classifier").of(_read(model, registry.Parts(tensors)), source)
+    except NbrError as error:
+        raise NbrError(f"the sensor {source!r}: {error}") from None
     return found
 
 

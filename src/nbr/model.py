@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -10,11 +10,17 @@ import torch
 from torch import Tensor
 
 from nbr import clock
+from nbr.aims import Aims
 from nbr.errors import NbrError
+from nbr.inference.selectors import Presence, Selectors
+from nbr.language import Expression, evidence
 from nbr.priors import Prior, uniform
 from nbr.remembered import Remembered
 from nbr.rules.base import Rule
+from nbr.rules.clause import Clause
 from nbr.rules.codec import Codec
+from nbr.rules.sensor import Evidence, Sensing, clauses, spread
+from nbr.rules.source import OneOf, Source, checked
 from nbr.tables.seen_together import Together
 from nbr.world import World
 
@@ -31,6 +37,7 @@ class _Mine:
 class Model:
     """A world and K rules over it; with a codec, the rules speak of its latent world.
 
+    Sensors turn pictures into rules about their variables, by `see`; the model that has seen them keeps their evidence.
     The prior says how common points are beside the rules, and may be a model itself, whose rules then count too; none
     given is a uniform one, and nothing is claimed of how often. A model is never changed: others are made from it, and
     those share its memory as `kept`, so that there is one limit for all.
@@ -41,6 +48,9 @@ class Model:
     codec: Codec | None = None
     prior: Prior | Model | None = None
     seen: Together | None = None
+    sensors: Mapping[str, Sensing] = field(default_factory=dict)  # of variables, by their names or ranges of names
+    sight: Sight | None = None
+    aims: Aims = field(default_factory=Aims)
     kept: Remembered[Hashable, Any] = field(default_factory=lambda: Remembered(KEPT), repr=False)
     _mine: _Mine = field(default_factory=_Mine, init=False, repr=False)
 
@@ -50,7 +60,12 @@ class Model:
         if self.prior is not None and self.prior.world != self.world:
             raise NbrError("the prior is of another world than the model")
         bound = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(self.rules, 1))
+        if any(rule.source is not None or rule.choice is not None for rule in bound):
+            checked(bound)
         object.__setattr__(self, "rules", bound)
+        if self.sensors and self.codec is not None:
+            raise NbrError("sensors are for models without a decoder: what they see are observed variables")
+        object.__setattr__(self, "sensors", spread(self.world, self.sensors))
 
     def with_rules(self, rules: Iterable[Rule]) -> Model:
         """The same with other rules."""
@@ -61,6 +76,26 @@ class Model:
         return self.with_rules(
             rule.with_belief(0.0) if position in positions else rule for position, rule in enumerate(self.rules)
         )
+
+    def see(self, evidence: Mapping[str, Evidence]) -> Model:
+        """The model with what sensors say of one input for each of some variables, as rules behind its own."""
+        said = tuple(clauses(self.world, evidence))
+        return replace(self, rules=(*self.rules, *said), sight=Sight(self, dict(evidence)))
+
+    def observing(self, given: str | Expression | None) -> tuple[Model, Expression | None]:
+        """The model for one condition, and what of that is certain: what has a degree becomes a rule of the model.
+
+        >>> model, condition = Model(World.bits(2)).observing("x0, x1 @ 0.8")
+        >>> model.rules, str(condition)
+        ((Clause('x1', belief=0.8),), 'x0')
+        """
+        if given is None:
+            return self, None
+        certain, graded = evidence(given, self.world)
+        if graded and self.codec is not None:
+            raise NbrError("condition: evidence with a degree needs a model whose rules speak of what is observed")
+        rules = [Clause(str(each.part), each.degree, str(each)) for each in graded]
+        return (self.with_rules((*self.rules, *rules)) if rules else self), certain
 
     @property
     def latent(self) -> World:
@@ -94,9 +129,14 @@ class Model:
         return _degrees([rule.belief for rule in self.rules])
 
     @property
-    def likeliest(self) -> Tensor:
-        """The beliefs by which frequencies are counted, shape (rules,); of learned rules not the lower limits."""
-        return _degrees([rule.likeliest for rule in self.rules])
+    def presence(self) -> Presence:
+        """How likely rules are to be there: their beliefs, where none of them shares a selector with another one."""
+        return presence(self.rules, self.beliefs)
+
+    @property
+    def likeliest(self) -> Presence:
+        """The same by which frequencies are counted: of learned rules not the lower limits."""
+        return presence(self.rules, _degrees([rule.likeliest for rule in self.rules]))
 
     def grades(self, points: Tensor) -> Tensor:
         """R(z): the grade of each point in each rule, shape (points, rules)."""
@@ -119,6 +159,34 @@ class Model:
             found = self.kept[self._mine, key] = make()
         known: T = found
         return known
+
+
+def presence(rules: Sequence[Rule], beliefs: Tensor) -> Presence:
+    """How likely rules of given beliefs, (rules,), are to be there together.
+
+    Sources that are reliable and say distinct things leave each rule for itself.
+    """
+    if all(rule.choice is None and (rule.source is None or rule.source == Source(rule.source.name)) for rule in rules):
+        return beliefs
+    sources = {rule.source.name: rule.source for rule in rules if rule.source is not None}
+    sources = {name: each for name, each in sources.items() if each.nested or each.reliability < 1}
+    number = {name: place for place, name in enumerate(sources)}
+    choices: dict[OneOf | None, int] = {None: -1}
+    return Selectors(
+        beliefs,
+        tuple(-1 if rule.source is None else number.get(rule.source.name, -1) for rule in rules),
+        tuple(choices.setdefault(rule.choice, len(choices)) for rule in rules),
+        beliefs.new_tensor([each.reliability for each in sources.values()]),
+        tuple(each.nested for each in sources.values()),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What a model has seen: the model as it was before, and the evidence of an input for each of some variables."""
+
+    model: Model
+    evidence: Mapping[str, Evidence]
 
 
 def _degrees(beliefs: Iterable[float | Tensor]) -> Tensor:

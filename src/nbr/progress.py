@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
 QUIET = 10.0  # seconds between lines
+BAR = 12  # signs of a bar, so that a line with its figures fits 80 columns
 FRAME = 0.1  # seconds between pictures of the bar
 
 
@@ -84,7 +85,7 @@ class Bar:
             return
         self.shown = now
         if self.bars is None:
-            self.bars = _bars()
+            self.bars = _bars(progress.stage, progress.of)
             self.bars.add_task(progress.stage, completed=progress.done, total=progress.of, words="")
             self.bars.start()
         task = self.bars.tasks[0]
@@ -94,11 +95,19 @@ class Bar:
             self.bars = None
 
 
-def _bars() -> Bars:
+def _bars(stage: str, of: int) -> Bars:
+    """A bar whose stage and count are never cut; figures are, where the terminal is narrow."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
+    from rich.table import Column
 
-    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[words]}")]
+    count = TextColumn(
+        "{task.description} {task.completed:,.0f}/{task.total:,.0f}",
+        table_column=Column(no_wrap=True, min_width=len(f"{stage} {of:,}/{of:,}")),
+    )
+    figures = TextColumn("{task.fields[words]}", table_column=Column(no_wrap=True, overflow="ellipsis"))
+    left = TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True, min_width=len("00:00")))
     screen = Console(file=sys.__stderr__)  # a bar steers the terminal, which other words may not
-    return Bars(*columns, TimeRemainingColumn(), console=screen, redirect_stdout=False, redirect_stderr=False)
+    columns = [count, BarColumn(bar_width=BAR), figures, left]
+    return Bars(*columns, console=screen, redirect_stdout=False, redirect_stderr=False)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nbr import registry, tables
-from nbr.asking import best, checking, distilling, every, explaining, many, masses, ranking
+from nbr.asking import best, checking, deciding, distilling, every, explaining, many, masses, ranking
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import answer_table
@@ -26,13 +26,16 @@ from nbr.density.probability import Probability, probability
 from nbr.errors import NbrError
 from nbr.inference import Limits
 from nbr.inference.point import keep
-from nbr.language import Expression, stated
+from nbr.language import Expression
 from nbr.model import Model
 from nbr.plots import html
 from nbr.priors import Prior
 from nbr.restating.restated import Restated
 from nbr.rules import Rule
 from nbr.rules.codec import Codec, Map
+from nbr.rules.sensor import Sensing
+from nbr.seeing import readings
+from nbr.seeing.looking import looked
 from nbr.storage import container
 from nbr.tables.seen_together import Counts, Together, Views
 from nbr.world import World
@@ -46,11 +49,14 @@ class Reasoner:
     """K rules over a world; together they specify a Dempster-Shafer belief function.
 
     A `prior` says how common points are beside the rules, and `views` which sets of columns rows showed together when
-    all that was learned: `probability` counts on both, `ask` on neither.
+    all that was learned, how many rows, and how far the model is off them: `probability` counts on all that, `ask` on
+    none of it.
 
     With a decoder F the rules speak of the points of a `latent` world, and F gives the point of the
     world that is observed; questions are about what is observed. Without one they are the same. An `encoder` turns
     back: with it, the latent points are the codes of the observable ones, and points can be weighed and sampled.
+
+    `sensors` turn pictures of variables, named one by one or as in "d1..d5", into rules about them, by `see`.
 
     >>> from nbr import Clause
     >>> r = Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)])
@@ -69,14 +75,16 @@ class Reasoner:
         prior: Prior | None = None,
         views: Together | Iterable[Iterable[str]] | None = None,
         view_rows: Iterable[int | None] | None = None,
+        dispersion: float = 1.0,
+        sensors: Mapping[str, Sensing] | None = None,
     ) -> None:
         if not isinstance(world, World):
             raise NbrError(f"a reasoner needs a World first, not {type(world).__name__}")
         if (latent is None) != (decoder is None):
             raise NbrError("a decoder needs the latent world it reads from: give latent= and decoder= together")
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
-        seen = Together.of(world, views, view_rows)
-        self.model = Model(world, rules, codec, standing_on(prior), seen)  # type: ignore[arg-type]
+        seen = Together.of(world, views, view_rows, dispersion)
+        self.model = Model(world, rules, codec, standing_on(prior), seen, sensors or {})  # type: ignore[arg-type]
 
     @classmethod
     def of(cls, model: Model) -> Self:
@@ -154,6 +162,23 @@ class Reasoner:
         known = None if self.model.prior is None else probabilities(self.model, pairs, each.budget, each.seed)
         return answer_table(found, known)
 
+    def see(self, pictures: Mapping[str, Any] | None = None, /, **named: Any) -> Reasoner | readings.Readings[Reasoner]:
+        """The model with what its sensors say of a picture for each of some variables, as rules behind its own.
+
+        Pictures are arrays as the sensor's classifier takes them, or names of files. With a batch in front they are
+        many readings at once.
+        """
+        found = looked(self.model, {**(pictures or {}), **named})
+        if found.many:
+            return readings.Readings(self.model, found.evidence, found.count, Reasoner.of)
+        return Reasoner.of(self.model.see(found.evidence))
+
+    def certified_radius(self, each: bool = False) -> float:
+        """The L2 length of changes of all pictures seen together, or with `each` of every one, that cannot change what
+        is read: the values of their variables at the best point. Proved, rules of any belief included.
+        """
+        return float(readings.one(self.model).certified_radius(each)[0])
+
     def given(self, observation: str | Expression) -> Session:
         """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""
         return Session(self.model).given(observation)
@@ -185,6 +210,21 @@ class Reasoner:
         return best.best(self.model, given, count, asking.Settings(budget=budget, seed=seed))
 
     most_plausible = best
+
+    def decide(
+        self,
+        given: Proposition | None = None,
+        criterion: str = "maximin",
+        *,
+        optimism: float = 0.5,
+        budget: float = 10.0,
+        seed: int = 0,
+    ) -> deciding.Appraisal:
+        """The lower and upper expected utility of each action of the model, which are dominated, and the choice.
+
+        The criterion is maximin, maximax, hurwicz (with its `optimism`) or pignistic. Exact where questions are.
+        """
+        return deciding.decide(self.model, given, criterion, optimism, asking.Settings(budget=budget, seed=seed))
 
     def check(self, *, budget: float = 10.0) -> checking.Check:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
@@ -228,7 +268,7 @@ class Reasoner:
 
     def keep(self, points: Tensor) -> Tensor:
         """P_keep, equation (10): how plausible each observed point is, up to a common factor."""
-        return keep(self.model.grades_of_observed(points), self.beliefs)
+        return keep(self.model.grades_of_observed(points), self.model.presence)
 
     def log_prob(self, table: tables.TableLike, seed: int = 0) -> Tensor:
         """The log-likelihood of each row of a table; empty cells are summed over."""
@@ -236,8 +276,8 @@ class Reasoner:
 
     def sample(self, count: int, given: str | Expression | None = None, *, seed: int = 0) -> pd.DataFrame:
         """Rows drawn from the model combined with its prior, as a DataFrame; `attrs` tells how they came about."""
-        condition = None if given is None else stated(given, self.world, "condition")
-        drawn = sampling.draw(self.model, count, condition, torch.Generator().manual_seed(seed))
+        model, condition = self.model.observing(given)
+        drawn = sampling.draw(model, count, condition, torch.Generator().manual_seed(seed))
         return tables.frame(self.world, drawn.points, method=drawn.method, acceptance=drawn.acceptance)
 
     def predict(self, table: tables.TableLike, column: str, *, seed: int = 0) -> pd.DataFrame:

@@ -7,163 +7,15 @@ its label, a real is itself, a date or a time the number of `nbr.dates`. Points 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, time
 
 import torch
 from torch import Tensor
 
-from nbr import dates
 from nbr.errors import NbrError, suggest
+from nbr.variables import TRUE_WORDS, Bit, Choice, Ordered, Real, Variable, read
 
-FINEST = 1e15  # steps: beyond, a number cannot tell one from the next
-TRUE_WORDS = {"1": 1.0, "true": 1.0, "yes": 1.0, "0": 0.0, "false": 0.0, "no": 0.0}
-
-
-@dataclass(frozen=True)
-class Bit:
-    """A variable that is 0 or 1."""
-
-    @property
-    def size(self) -> int:
-        return 2
-
-    @property
-    def spec(self) -> object:
-        return "bit"
-
-    def code(self, value: object) -> float:
-        """The number that stands for a value in a point."""
-        word = str(int(value)) if isinstance(value, bool | float) and value in (0, 1) else str(value)
-        if word.lower() not in TRUE_WORDS:
-            raise NbrError(f"{word!r} is not a value of a bit: it is 0 or 1")
-        return TRUE_WORDS[word.lower()]
-
-    def show(self, code: float) -> str:
-        return str(int(code))
-
-
-@dataclass(frozen=True, init=False)
-class Choice:
-    """A variable that takes one of several labels.
-
-    >>> Choice("dry", "wet").code("wet")
-    1.0
-    """
-
-    labels: tuple[str, ...]
-    position: dict[str, float] = field(repr=False, compare=False)
-
-    def __init__(self, *labels: object) -> None:
-        words = tuple(str(label) for label in labels)
-        if not words:
-            raise NbrError("a choice needs at least one label")
-        if any("\n" in word or ('"' in word and "'" in word) for word in words):
-            raise NbrError("a label is one line, and has not both kinds of quotation marks")
-        position = {word: float(code) for code, word in enumerate(words)}
-        if len(position) < len(words):
-            twice = next(word for code, word in enumerate(words) if position[word] != code)
-            raise NbrError(f"the label {twice!r} stands twice in one choice")
-        object.__setattr__(self, "labels", words)
-        object.__setattr__(self, "position", position)
-
-    @property
-    def size(self) -> int:
-        return len(self.labels)
-
-    @property
-    def spec(self) -> object:
-        return list(self.labels)
-
-    def code(self, value: object) -> float:
-        word = str(value)
-        if word not in self.position:
-            raise NbrError(f"{word!r} is not one of its labels" + suggest(word, self.labels))
-        return self.position[word]
-
-    def show(self, code: float) -> str:
-        return self.labels[int(code)]
-
-
-@dataclass(frozen=True)
-class Real:
-    """A variable that is a number between two bounds, both included.
-
-    With a `step` it takes only multiples of it: 1 for counts. With a `unit` it is a "date", a "time" (with its date)
-    or a "clock" (a time of day), written and shown as such.
-
-    >>> Real("2021-01-01", "2021-12-31").show(18691)
-    '2021-03-05'
-    """
-
-    low: float
-    high: float
-    step: float = 0.0
-    unit: str = ""
-
-    def __post_init__(self) -> None:
-        (low, unit), (high, other) = _bound(self.low), _bound(self.high)
-        unit = self.unit or unit
-        if (other and other != unit) or unit not in ("", *dates.UNITS):
-            raise NbrError(f"a real is a number, a date, a time or a clock throughout, not {unit!r} and {other!r}")
-        step = _bound(self.step)[0] or (1.0 if unit == "date" else 0.0)
-        if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
-            raise NbrError(f"a real needs finite bounds, the lower one first, not {low} and {high}")
-        count = [b / step for b in (low, high)] if step else []
-        if not 0 <= step < math.inf or any(abs(each) > FINEST or abs(each - round(each)) > 1e-6 for each in count):
-            raise NbrError(f"the bounds of a real are multiples of its step, not {low:g} and {high:g} of {step:g}")
-        for name, value in {"low": low, "high": high, "step": step, "unit": unit}.items():
-            object.__setattr__(self, name, value)
-
-    @property
-    def size(self) -> int | None:
-        """How many values it has, if it has a step."""
-        return round((self.high - self.low) / self.step) + 1 if self.step else None
-
-    @property
-    def spec(self) -> object:
-        low, high = (self.show(b) if self.unit else b for b in (self.low, self.high))
-        step = {"step": self.step} if self.step and self.unit != "date" else {}
-        return {"from": low, "to": high, **step}
-
-    def code(self, value: object) -> float:
-        number, unit = _bound(value, self.unit)
-        if unit and unit != self.unit:
-            wanted = f"a {self.unit}, such as {dates.EXAMPLE[self.unit]}" if self.unit else "a number"
-            raise NbrError(f"{value!r} is not {wanted}")
-        if not math.isfinite(number):
-            raise NbrError(f"{number} is not a finite number")
-        return number
-
-    def show(self, code: float) -> str:
-        if self.unit:
-            return dates.show(code, self.unit)
-        return str(round(code)) if self.step and self.step.is_integer() else f"{code:g}"
-
-
-def _bound(value: object, unit: str | None = None) -> tuple[float, str]:
-    """A number and its unit; with a unit given, an error says what a value of it looks like."""
-    if isinstance(value, date | time):
-        return dates.number(value)
-    try:
-        return float(value), ""  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        found = dates.read(value) if isinstance(value, str) else None
-        if found is not None and dates.ambiguous(str(value)):
-            other = dates.read(str(value), month_first=True) or found
-            first, last = sorted(dates.show(*each) for each in (found, other))
-            raise NbrError(f"{value!r} may be two days: write {first} or {last}") from None
-        if found is not None:
-            return (found[0] * 86400, "time") if (found[1], unit) == ("date", "time") else found
-        if unit is None:
-            raise NbrError("the bounds of a real are two numbers that are not too large") from None
-        wanted = f"a {unit}, such as {dates.EXAMPLE[unit]}" if unit else "a number"
-        raise NbrError(f"{value!r} is not {wanted}") from None
-
-
-Variable = Bit | Choice | Real
+__all__ = ["TRUE_WORDS", "Bit", "Choice", "Ordered", "Real", "Variable", "World"]
 
 
 class World:
@@ -183,8 +35,9 @@ class World:
         for name, variable in self.variables.items():
             if not isinstance(name, str) or not name.strip() or '"' in name or "\n" in name:
                 raise NbrError(f"{name!r} cannot name a variable: a name has letters and no quotation mark")
-            if not isinstance(variable, Bit | Choice | Real):
-                raise NbrError(f"variable {name!r} must be a Bit(), a Choice(...) or a Real(low, high)")
+            if not isinstance(variable, Variable):
+                kinds = "a Bit(), a Choice(...), an Ordered(...) or a Real(low, high)"
+                raise NbrError(f"variable {name!r} must be {kinds}")
         self.names = tuple(self.variables)
         self._column = {name: column for column, name in enumerate(self.names)}
         self.nbytes = 200 * len(self.names)  # about, without its variables, which worlds share
@@ -234,31 +87,17 @@ class World:
 
     def encode(self, points: Tensor, names: Iterable[str]) -> Tensor:
         """The columns that a network reads: bits and reals as they are, a choice as one column a label."""
-        parts = []
-        for name in names:
-            column, variable = points[:, self.column(name)], self.variables[name]
-            if isinstance(variable, Choice):
-                labels = torch.arange(variable.size, dtype=points.dtype, device=points.device)
-                parts.append((column[:, None] == labels).to(points.dtype))
-            else:
-                parts.append(column[:, None])
+        parts = [self.variables[name].encoded(points[:, self.column(name)]) for name in names]
         return torch.cat(parts, dim=1) if parts else points[:, :0]
 
     def snap(self, points: Tensor) -> Tensor:
         """The nearest points of this world: what a decoder gives is rounded and kept within bounds."""
-        columns = []
-        for column, variable in zip(points.unbind(dim=1), self.variables.values(), strict=True):
-            if isinstance(variable, Real):
-                step = variable.step
-                column = torch.round(column / step) * step if step else column
-                columns.append(column.clamp(variable.low, variable.high))
-            else:
-                columns.append(column.round().clamp(0, variable.size - 1))
-        return torch.stack(columns, dim=1)
+        columns = zip(points.unbind(dim=1), self.variables.values(), strict=True)
+        return torch.stack([variable.snapped(column) for column, variable in columns], dim=1)
 
     def outside(self, points: Tensor) -> Tensor:
         """Which cells are no value of their variable: beyond its bounds, or not among its labels; a hole is not."""
-        bounds = [(v.low, v.high) if isinstance(v, Real) else (0.0, v.size - 1.0) for v in self.variables.values()]
+        bounds = [(variable.low, variable.high) for variable in self.variables.values()]
         low, high = torch.tensor(bounds, dtype=points.dtype, device=points.device).T
         found: Tensor = (points < low) | (points > high)
         return found
@@ -285,15 +124,6 @@ class World:
 
 def _variable(name: str, item: object) -> Variable:
     try:
-        if item == "bit":
-            return Bit()
-        if isinstance(item, list):
-            return Choice(*item)
-        if isinstance(item, Mapping) and {"from", "to"} <= set(item) <= {"from", "to", "step"}:
-            return Real(item["from"], item["to"], item.get("step", 0.0))
+        return read(item)
     except NbrError as error:
         raise NbrError(f"variable {name!r}: {error}") from None
-    raise NbrError(
-        f"variable {name!r}: {item!r} is not a kind of variable; "
-        'write "bit", ["label", "label"] or { from = 0, to = 1 }'
-    )

@@ -216,7 +216,7 @@ def test_what_a_user_says_of_columns(tmp_path) -> None:
     assert fitted.returncode == 0, fitted.stderr
     variables = json.loads(nbr("show", "m.nbr", "--json", cwd=tmp_path).stdout)["variables"]
     assert variables == {"group": ["0", "1", "2"], "level": {"from": 0.0, "to": 100.0}}
-    refused(nbr("fit", "t.csv", "-o", "m.nbr", "--column", "level", cwd=tmp_path), "name=kind")
+    refused(nbr("fit", "t.csv", "-o", "n.nbr", "--column", "level", cwd=tmp_path), "name=kind")
 
 
 def test_an_infinite_number_is_no_label(tmp_path) -> None:

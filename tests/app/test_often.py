@@ -82,8 +82,8 @@ def test_the_error_of_what_stays_open_is_told_on_every_road(counted: nbr.Reasone
     told = json.loads(run("explain", tmp_path / "m.nbr", "x2", "--given", "x0", "--json").stdout)
     assert told["answer"]["probability"]["open_error"] == pytest.approx(list(wanted))
     shown = ask(tmp_path / "m.nbr", "x2", "--given", "x0").stdout
-    low, high = counted.probability("x2", "x0").widened or (0.0, 0.0)
-    assert f"{low:.4f} to {high:.4f}   with the sampling error of either end (95%)" in shown
+    low, high = counted.probability("x2", "x0").range or (0.0, 0.0)
+    assert f"probability  {low:.4f} to {high:.4f}   95%, by 34 rows and columns never seen together" in shown
     assert f"columns never seen together leave {low:.2f} to {high:.2f} open." in counted.explain("x2", "x0").words()
 
 
@@ -116,3 +116,71 @@ def test_rows_that_one_model_does_not_know_are_not_lost_with_the_other(counted: 
         joint.save(tmp_path / name)
         assert nbr.load(tmp_path / name).view_rows == joint.view_rows
     assert (untold & untold).view_rows is None
+
+
+@pytest.fixture
+def learned(tmp_path: Path) -> Path:
+    """a and b go together; nothing is known to do so with bmi and c, of which no rule speaks."""
+    world = nbr.World(a=nbr.Bit(), b=nbr.Bit(), c=nbr.Choice("u", "v"), bmi=nbr.Real(10, 60))
+    columns = [torch.tensor([0.5, 0.5]), torch.tensor([0.8, 0.2]), torch.tensor([0.3, 0.7]), torch.tensor([25.0, 4.0])]
+    model = nbr.Reasoner(
+        world,
+        [nbr.Clause("a -> b", 0.9)],
+        prior=priors.Independent(world, columns),
+        views=[["a", "b", "c", "bmi"]],
+        view_rows=[400],
+    )
+    model.save(tmp_path / "learned.nbr")
+    return tmp_path / "learned.nbr"
+
+
+def test_the_probability_is_there_before_anything_else(learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nbr.app import asked
+
+    settings = {"engine": "auto", "budget": 10.0, "tolerance": 1e-3, "grid": None, "seed": 0}
+    monkeypatch.setattr(nbr.Reasoner, "ask", lambda *_, **__: pytest.fail("asked before the probability was shown"))
+    parts = asked.one(learned, "b", "a", settings, False, None, False)
+    assert next(parts).splitlines()[2].startswith("  probability  ")
+    alone = list(asked.one(learned, "bmi>30", None, settings, False, None, False))
+    assert alone[-1] == "\n  no rule speaks of bmi: this is the base rate"
+    monkeypatch.setattr(nbr.Reasoner, "rank", lambda *_, **__: pytest.fail("ranked before values were shown"))
+    assert "  v      0.7000" in next(asked.one(learned, "c", "a", settings, False, None, False))
+
+
+def test_beliefs_come_only_where_a_rule_reads_what_is_asked(learned: Path) -> None:
+    assert "belief " in ask(learned, "b", "--given", "a").stdout
+    told = ask(learned, "bmi>30", "--given", "a").stdout
+    assert "belief " not in told
+    assert "no rule speaks of bmi: the probability is all that is known" in told
+    assert "belief       1.0000" in ask(learned, "bmi>30", "--given", "bmi>40").stdout  # the condition speaks of it
+    assert "belief " in ask(learned, "c=u", "--given", "(c=u -> b) @ 0.5").stdout
+    found = json.loads(ask(learned, "bmi>30", "--json").stdout)
+    assert (found["belief"], found["plausibility"]) == (0.0, 1.0)
+    plain = learned.with_name("plain.nbr")
+    nbr.Reasoner(nbr.World.bits(2), prior=priors.uniform(nbr.World.bits(2))).save(plain)
+    assert "the model has no rules: this is the base rate" in ask(plain, "x0").stdout
+
+
+def test_a_name_alone_has_the_values_and_a_number_its_quantiles(learned: Path) -> None:
+    told = json.loads(ask(learned, "c", "--given", "b", "--json").stdout)
+    likely = {each["value"]: each["probability"]["value"] for each in told["values"]}
+    assert likely == pytest.approx({"u": 0.3, "v": 0.7})
+    assert all(each["probability"]["range"] for each in told["values"])
+    shown = ask(learned, "bmi").stdout.splitlines()
+    assert shown[2] == "  below  value   95%, by 400 rows"
+    assert [line.split()[0] for line in shown[3:8]] == ["5%", "25%", "50%", "75%", "95%"]
+    assert float(shown[5].split()[1]) == pytest.approx(25, abs=0.02)
+    assert shown[-1] == "  no rule speaks of bmi: this is the base rate"
+    told = json.loads(ask(learned, "bmi", "--json").stdout)
+    assert [each["share"] for each in told["quantiles"]] == [0.05, 0.25, 0.5, 0.75, 0.95]
+
+
+def test_an_explanation_says_what_moved_the_probability(learned: Path) -> None:
+    told = json.loads(run("explain", learned, "b", "--given", "c=u, a", "--json").stdout)["moved"]
+    assert [each["given"] for each in told["steps"]] == ["a", "c=u"]
+    shown = run("explain", learned, "b", "--given", "c=u, a").stdout
+    assert "what moved the probability of b from its base rate" in shown
+    assert "up from" in " ".join(shown.split())
+    assert "most of it by a" in " ".join(shown.split())
+    alone = json.loads(run("explain", learned, "b", "--json").stdout)
+    assert alone["moved"] is None

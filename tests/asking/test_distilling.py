@@ -119,5 +119,5 @@ def test_command(tmp_path) -> None:
     assert [each["became"] for each in told["rules"]] == ["as it was", "in words", "in words", "dropped"]
     refused = run("distil", "m.nbr", "-o", "words.csv", cwd=tmp_path)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
-    refused = run("distil", "m.nbr", "-o", "words.toml", "--agreement", "3", cwd=tmp_path)
+    refused = run("distil", "m.nbr", "-o", "others.toml", "--agreement", "3", cwd=tmp_path)
     assert "a share from 0.95 to 1, not 3" in refused.stderr

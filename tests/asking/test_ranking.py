@@ -13,7 +13,7 @@ import nbr
 import rule_bases
 from command import run
 from nbr.asking import best as best_module
-from nbr.factors import Unfit
+from nbr.asking.maxima import MAXIMA
 from nbr.inference.point import keep
 from nbr.points.cells import cells
 
@@ -128,10 +128,10 @@ def test_rankings_of_random_bases(seed: int) -> None:
                 assert each.answer.plausibility == pytest.approx(alone.plausibility, abs=1e-9)
 
 
-@pytest.mark.parametrize("listed", [0.5, 0.0])
+@pytest.mark.parametrize("way", ["points", "maxsat"])
 @pytest.mark.parametrize("seed", range(40))
-def test_most_plausible_point(seed: int, listed: float, monkeypatch) -> None:
-    monkeypatch.setattr(best_module, "LISTED", listed)
+def test_most_plausible_point(seed: int, way: str, monkeypatch) -> None:
+    monkeypatch.setattr(best_module, "MAXIMA", [each for each in MAXIMA if each.name == way])
     reasoner, _, given = rule_bases.mixed(seed)
     everywhere = points(reasoner, given)
     everywhere = everywhere[nbr.parse(given).holds(reasoner.world, everywhere)]
@@ -158,12 +158,7 @@ def test_most_plausible_point(seed: int, listed: float, monkeypatch) -> None:
 
 
 def test_most_plausible_point_when_time_is_up(monkeypatch) -> None:
-    def too_wide(*given: object) -> None:
-        raise Unfit("too wide")
-
-    for way in ("by_tables", "by_maxsat"):
-        monkeypatch.setattr(best_module, way, too_wide)
-    monkeypatch.setattr(best_module, "_by_maxsat", lambda formula, limits: None)
+    monkeypatch.setattr(best_module, "MAXIMA", [each for each in MAXIMA if not each.proves])
     reasoner = rule_bases.clauses(1, 60, 67, 20)
     greedy = reasoner.most_plausible()
     monkeypatch.undo()

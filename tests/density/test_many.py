@@ -55,7 +55,7 @@ def test_an_explanation_has_the_probability(tmp_path: Path) -> None:
     value = model().probability("x1", "x0").value
     assert not isinstance(found.probability, str | None)
     assert found.probability.value == pytest.approx(value)
-    assert f"its probability is {value:.2f}." in found.words()
+    assert f"its probability is {value:.2f}" in found.words()
     model().save(tmp_path / "m.nbr")
     told = json.loads(run("explain", "m.nbr", "x1", "--given", "x0", "--json", cwd=tmp_path).stdout)
     assert told["answer"]["probability"]["value"] == pytest.approx(value)

@@ -9,6 +9,7 @@ import torch
 
 import nbr
 import oracle
+from nbr.asking.by_statements import Counting
 from nbr.inference import Estimate, Limits, frontier
 from nbr.language import parse
 from nbr.points.cells import cells
@@ -143,8 +144,9 @@ def test_it_can_be_asked_for_by_name() -> None:
         fuzzy.ask("x1", engine="frontier")
 
 
-def test_a_counter_that_does_not_finish_is_not_the_end() -> None:
-    """200 bits and 300 implications between neighbours: a counter gives up, a walk is exact."""
+def test_a_counter_that_does_not_finish_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """200 bits and 300 implications between neighbours: where a counter gives up, a walk is exact."""
+    monkeypatch.setattr(Counting, "solve", lambda *_: None)
     draw = random.Random(0)
     rules = []
     for _ in range(300):

@@ -71,8 +71,9 @@ def test_worlds_around_no_core() -> None:
         assert avoiding(cores, chance) == pytest.approx(right, abs=1e-12)
 
 
-def test_only_sets_of_rules_are_counted_by_hand() -> None:
-    assert avoiding([(-1, 2)], {1: 0.5, 2: 0.5}) is None
+def test_only_what_has_a_probability_is_counted_by_hand() -> None:
+    assert avoiding([(-1, 2)], {1: 0.5, 2: 0.4}) == pytest.approx(0.5 + 0.5 * 0.4)
+    assert avoiding([(-1, 2)], {1: 0.5}) is None
     assert avoiding([(-1, -3)], {1: 0.5}) is None
     assert avoiding([], {}) == 1.0
     assert avoiding([()], {}) == 0.0

@@ -151,7 +151,7 @@ def test_printing_and_parsing_gives_the_same_set(expression: ex.Expression) -> N
         ("(x1", r"'\)' is missing at the end"),
         ("x1)", "too many at character 3"),
         ("x1 & ", "missing at the end"),
-        ("x1 @ x2", "character 4"),
+        ("x1 @ x2", "character 6"),
         ("x1 x2", "cannot read 'x2' at character 4"),
         ("count(x1..x3)", "compared with a number"),
         ("cuont(x1..x3)>=2", "did you mean 'count'"),

@@ -7,10 +7,16 @@ import torch
 
 import nbr
 from nbr import priors, registry
+from nbr.priors import groups, growing
+from nbr.progress import silent
 from nbr.tables import Table
 from small_table import POINTS, TABLE, WORLD, holed, rows
 
+NONE = (None, None, 0, silent, None)
+GROUPS = [groups.learn(TABLE, each) for each in ([0, 2], [1, 3])]
 PRIORS = {
+    "one variable": growing._above(TABLE, GROUPS[:1], growing._trees(groups.grouped(TABLE, GROUPS[:1]), 2, *NONE)),
+    "two of two": growing._above(TABLE, GROUPS, growing._trees(groups.grouped(TABLE, GROUPS), 1, *NONE)),
     "uniform": priors.uniform(WORLD),
     "marginals": priors.marginals(TABLE),
     "empirical": priors.Empirical(TABLE),

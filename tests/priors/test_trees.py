@@ -130,7 +130,8 @@ def test_what_auto_chooses() -> None:
     codes = (torch.rand(600, 24, generator=torch.Generator().manual_seed(0)) < 0.5).double()
     codes[:, 1::2] = codes[:, ::2]
     large, why = auto(Table(world, codes))
-    assert isinstance(large, priors.Trees)
+    assert isinstance(large, priors.Grouped)
+    assert "24 columns are 12 variables" in why
     assert "too many points to list" in why
     assert large.log_prob(codes).mean() > 12 * math.log(0.5) - 0.5
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nbr.app import drawn, often, screen
+from nbr.app import drawn, often, screen, slips
 from nbr.app.guarding import guarded
 from nbr.asking.answer_table import COLUMNS, OFTEN
 from nbr.asking.many import Question, ask_many
@@ -23,6 +23,7 @@ from nbr.density.many import probabilities
 from nbr.density.probability import Probability
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
+from nbr.language import stated
 from nbr.parallel import mapped, pieces
 from nbr.reasoner import Reasoner
 from nbr.storage.atomic import write
@@ -39,18 +40,24 @@ def one(
     verbose: bool,
     plot: Path | None,
     as_json: bool,
-) -> str:
+) -> Iterator[str]:
+    """The answer to one question in parts, each as soon as it is there: first how often, then what the rules say."""
+    start = time.monotonic()
     if question is None:
         raise NbrError("a question is missing: nbr ask MODEL QUESTION, or --batch FILE")
-    reasoner = load_reasoner(model)
+    reasoner, budget = load_reasoner(model), settings["budget"]
+    slips.noted(reasoner, model, question, given)
     if (variable := bare(reasoner.world, question)) is not None:
-        ranked = reasoner.rank(variable, given, budget=settings["budget"], seed=settings["seed"])
-        if plot is not None:
-            drawn.intervals(ranked.bars(), ranked.title, plot)
-        return json.dumps(ranked.as_json()) if as_json else screen.ranking(ranked)
-    share = 0.0 if reasoner.model.prior is None else often.SHARE * settings["budget"]
-    answer = reasoner.ask(question, given, **{**settings, "budget": settings["budget"] - share})
-    found = often.probability(reasoner, question, given, share, settings["seed"])
+        yield from _values(reasoner, variable, given, settings, plot, as_json)
+        return
+    found = often.quick(reasoner, question, given, budget, settings["seed"])
+    if found is not None and not as_json:
+        yield often.first(question, given, found)
+        names = sorted(stated(question, reasoner.world, "question").names())
+        if (told := often.silent(reasoner, names, given)) is not None and plot is None:
+            yield told
+            return
+    answer = reasoner.ask(question, given, **{**settings, "budget": often.left(start, budget)})
     for note in answer.notes:
         print(note, file=sys.stderr)
     if verbose:
@@ -59,7 +66,31 @@ def one(
     if plot is not None:
         value = found.value if isinstance(found, Probability) else None
         drawn.intervals([answer.bar(often=value)], answer.title, plot)
-    return json.dumps(often.as_json(answer, found)) if as_json else screen.answer(answer, found)
+    if as_json:
+        yield json.dumps(often.as_json(answer, found))
+    else:
+        yield screen.answer(answer) if found is None else screen.beside(answer)
+
+
+def _values(
+    reasoner: Reasoner, variable: str, given: str | None, settings: dict[str, Any], plot: Path | None, as_json: bool
+) -> Iterator[str]:
+    """All values of a variable: how often each is, or the quantiles of a number, then belief and plausibility."""
+    start = time.monotonic()
+    found = often.ranked(reasoner, variable, given, settings["budget"], settings["seed"])
+    if found is not None and not as_json:
+        yield often.shown(variable, given, found)
+        if (told := often.silent(reasoner, [variable], given)) is not None and plot is None:
+            yield told
+            return
+    left = often.left(start, settings["budget"])
+    ranked = reasoner.rank(variable, given, budget=left, seed=settings["seed"])
+    if plot is not None:
+        drawn.intervals(ranked.bars(), ranked.title, plot)
+    if as_json:
+        yield json.dumps(often.ranked_json(ranked, found))
+    else:
+        yield screen.ranking(ranked) if found is None else f"\n{screen.RULES}\n\n{screen.ranked(ranked)}"
 
 
 def many(

@@ -18,11 +18,14 @@ MOST = 10  # findings of a kind on the screen
 def best(
     model: Model,
     given: Given = None,
-    count: Annotated[int, typer.Option(help="How many points, the best first.")] = 1,
+    count: Annotated[int, typer.Option(help="The number of points, the best first.", metavar="N")] = 1,
     budget: Budget = 10.0,
     as_json: Json = False,
 ) -> None:
-    """The most plausible point, a value for every variable: by the rules, times the prior if the model has one."""
+    """Find the most plausible point: a value for every variable.
+
+    By the rules, times the base rates if the model has them.
+    """
     from nbr.app import screen
     from nbr.kinds import load_reasoner
 
@@ -32,10 +35,12 @@ def best(
 
 
 def check(model: Model, budget: Budget = 10.0, as_json: Json = False) -> None:
-    """Rules that never matter, follow from others or contradict each other; expected answers that fail: exit code 1.
+    """Check the rules of a model, and the answers it should give.
 
-    The budget is for looking at the rules; each expected answer has as much again.
+    Finds rules that never matter, follow from others or contradict each other. The exit code is 1 if an
+    expected answer fails. The budget is for looking at the rules; each expected answer has as much again.
     """
+    from nbr.app import slips
     from nbr.asking import expecting
     from nbr.asking.question import Settings
     from nbr.errors import NbrError
@@ -49,6 +54,7 @@ def check(model: Model, budget: Budget = 10.0, as_json: Json = False) -> None:
         verdicts = list(expecting.judged(reasoner.model, expected, Settings(budget=budget)))
     except NbrError as error:
         raise NbrError(f"{model}: {error}") from None
+    slips.noted(reasoner, model)
     found = reasoner.check(budget=budget)
     head = f"{model.name}: {_count(len(reasoner.world), 'variable')}, {_count(len(reasoner.rules), 'rule')}"
     told = {**found.as_json(), "expected": [each.as_json() for each in verdicts]}

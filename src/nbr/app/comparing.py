@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nbr.app.options import Json, Model
+from nbr.app.options import Json, Model, Seed
 
 if TYPE_CHECKING:
     from nbr.reasoner import Reasoner
@@ -31,12 +31,16 @@ class Difference:
 
 def compare(
     model: Model,
-    one: Annotated[str, typer.Argument(help="A condition, such as 'sex=f'.")],
-    other: Annotated[str, typer.Argument(help="Another, such as 'sex=m'.")],
-    seed: Annotated[int, typer.Option(help="Where randomness comes from.")] = 0,
+    one: Annotated[str, typer.Argument(help="A condition, such as 'sex=f'.", metavar="ONE")],
+    other: Annotated[str, typer.Argument(help="Another condition, such as 'sex=m'.", metavar="OTHER")],
+    seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Which columns differ most between two groups of rows, as the model has them."""
+    """Compare two groups of rows: the columns that differ most.
+
+    \b
+    nbr compare learned.nbr 'sex=f' 'sex=m'
+    """
     from nbr.kinds import load_reasoner
 
     found = differences(load_reasoner(model), one, other, seed)
@@ -60,7 +64,6 @@ def differences(reasoner: "Reasoner", one: str, other: str, seed: int) -> list[D
     import numpy as np
 
     from nbr.language import parse
-    from nbr.world import Real
 
     named = parse(one, reasoner.world).names() | parse(other, reasoner.world).names()
     groups = [reasoner.sample(DRAWS, condition, seed=seed) for condition in (one, other)]
@@ -69,7 +72,7 @@ def differences(reasoner: "Reasoner", one: str, other: str, seed: int) -> list[D
         if name in named:
             continue
         sides = [group[name].to_numpy() for group in groups]
-        if isinstance(variable, Real):
+        if variable.numeric:
             if variable.unit:
                 sides = [np.array([variable.code(cell) for cell in side]) for side in sides]
             values = np.unique(np.concatenate(sides))
@@ -78,9 +81,9 @@ def differences(reasoner: "Reasoner", one: str, other: str, seed: int) -> list[D
             told = [f"half from {variable.show(low)} to {variable.show(high)}" for low, high in quarters]
             found.append(Difference(name, float(np.abs(below[0] - below[1]).max()), told[0], told[1]))
             continue
-        labels = [variable.show(code) for code in range(variable.size)]
+        labels = [variable.show(code) for code in range(len(variable.labels))]
         shares = [np.array([(side.astype(str) == label).mean() for label in labels]) for side in sides]
-        widest = int(np.abs(shares[0] - shares[1]).argmax()) if variable.size > 2 else variable.size - 1
+        widest = int(np.abs(shares[0] - shares[1]).argmax()) if len(variable.labels) > 2 else len(variable.labels) - 1
         told = [f"{labels[widest]} {share[widest]:.2f}" for share in shares]
         found.append(Difference(name, float(np.abs(shares[0] - shares[1]).sum() / 2), told[0], told[1]))
     return sorted(found, key=lambda each: -each.distance)

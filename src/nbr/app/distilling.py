@@ -6,18 +6,33 @@ from typing import Annotated
 
 import typer
 
-from nbr.app.options import Budget, Json, Model
+from nbr.app.options import Budget, Force, Json, Model, fresh
 
-OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="A .toml has words alone; in a .nbr networks may stay.")]
-AGREEMENT = Annotated[float, typer.Option(help="The share of points on which words and rule must say the same.")]
+OUTPUT = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", callback=fresh, help="A .toml holds words alone; a .nbr may keep networks.", metavar="FILE"
+    ),
+]
+AGREEMENT = Annotated[
+    float, typer.Option(help="The share of points on which words and rule must agree.", metavar="SHARE")
+]
 
 
 def distil(
-    model: Model, output: OUTPUT, agreement: AGREEMENT = 0.99, budget: Budget = 10.0, as_json: Json = False
+    model: Model,
+    output: OUTPUT,
+    force: Force = False,
+    agreement: AGREEMENT = 0.99,
+    budget: Budget = 10.0,
+    as_json: Json = False,
 ) -> None:
-    """Put short statements in the place of learned networks, and say what that lost.
+    """Rewrite learned networks as short statements, and say what that lost.
 
     The budget is for asking both models the same questions.
+
+    \b
+    nbr distil learned.nbr -o readable.toml
     """
     from nbr.errors import NbrError
     from nbr.kinds import load_reasoner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from nbr.app import screen
+from nbr.app import often, screen
 from nbr.asking.explanation import Explanation, Point
 
 SHOWN = 8  # lines of each list
@@ -13,6 +13,8 @@ SHOWN = 8  # lines of each list
 def text(found: Explanation) -> str:
     """Words that a person reads first, then tables."""
     lines = [screen.answer(found.answer, found.probability), "", *(f"  {line}" for line in _wrapped(found.words()))]
+    if found.moved is not None:
+        lines += often.moved(found.answer.question, found.moved)
     if found.effects:
         lines += ["", "  without rule                                     the answer would be"]
         computed = [effect for effect in found.effects if effect.computed(found.answer)]
@@ -29,7 +31,9 @@ def text(found: Explanation) -> str:
     useful = [each for each in found.next if each.gap < found.answer.ignorance - 1e-9]
     if useful:
         lines += ["", "  to observe next                                  mean gap then"]
-        lines += [f"    {each.variable:<46} {each.gap:.4f}" for each in useful[:SHOWN]] + _more(len(useful))
+        costs = ["" if each.cost is None else f"   cost {each.cost:g}" for each in useful]
+        lines += [f"    {o.variable:<46} {o.gap:.4f}{cost}" for o, cost in zip(useful[:SHOWN], costs, strict=False)]
+        lines += _more(len(useful))
     if found.at_half:
         lines += ["", f"  in sets of rules, {_numbers(found.at_half)} counts as satisfied from grade 1/2 on"]
     return "\n".join(lines)

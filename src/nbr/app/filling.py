@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nbr.app.options import Guard, Json, Model
+from nbr.app.options import Force, Guard, Json, Model, Seed, fresh
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,36 +15,56 @@ if TYPE_CHECKING:
     from nbr.density.filling import Misfit
     from nbr.reasoner import Reasoner
 
-Output = Annotated[Path | None, typer.Option("-o", "--output", help="A CSV file; else to the screen.")]
-Seed = Annotated[int, typer.Option(help="Where randomness comes from.")]
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", callback=fresh, help="A CSV file. Default: the screen.", metavar="FILE")
+]
 
 
 def predict(
     model: Model,
-    table: Annotated[Path, typer.Argument(help="A CSV or Parquet table; what it has in the column is not looked at.")],
-    column: Annotated[str, typer.Option(help="The column to predict.")],
+    table: Annotated[
+        Path, typer.Argument(help="A CSV or Parquet table. What it has in the column is not read.", metavar="TABLE")
+    ],
+    column: Annotated[str, typer.Option(help="The column to predict.", metavar="NAME")],
     output: Output = None,
+    force: Force = False,
     seed: Seed = 0,
     guard: Guard = False,
     as_json: Json = False,
 ) -> None:
-    """A column of each row from the others: the likeliest label with probabilities, or a number with a range."""
+    """Predict a column of each row from its other columns.
+
+    Gives the likeliest label with the probability of each, or a number with a range.
+
+    \b
+    nbr predict learned.nbr others.csv --column sex
+    """
     from nbr.kinds import load_reasoner
 
     typer.echo(_written(load_reasoner(model).predict(table, column, seed=seed), output, as_json, guard), nl=False)
 
 
 def impute(
-    paths: Annotated[list[Path], typer.Argument(help="A model and a table; or a table alone, to learn from it first.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="A model and a table, or a table alone to learn from first.", metavar="[MODEL] TABLE"),
+    ],
     output: Output = None,
-    cells: Annotated[Path | None, typer.Option(help="A CSV file for what was filled, and how sure it is.")] = None,
+    force: Force = False,
+    cells: Annotated[
+        Path | None,
+        typer.Option(help="Also write a CSV file of the filled cells and how sure each is.", metavar="FILE"),
+    ] = None,
     seed: Seed = 0,
     guard: Guard = False,
     as_json: Json = False,
 ) -> None:
-    """A table with its holes filled from what is observed of each row; `--cells` tells how sure each is.
+    """Fill the holes of a table from what is observed of each row.
 
     All else stays as it was written: observed cells, columns that are not modelled, their order.
+
+    \b
+    nbr impute table.csv --cells sure.csv -o full.csv
     """
     from nbr.app import guarding
     from nbr.density import filling
@@ -77,8 +97,8 @@ def _model(paths: list[Path], seed: int) -> tuple["Reasoner", Path]:
     from nbr import priors, tables
     from nbr.errors import NbrError
     from nbr.kinds import load_reasoner
+    from nbr.learning.fitted import learned
     from nbr.progress import reporter
-    from nbr.reasoner import Reasoner
 
     if len(paths) == 2:
         return load_reasoner(paths[0]), paths[1]
@@ -87,8 +107,7 @@ def _model(paths: list[Path], seed: int) -> tuple["Reasoner", Path]:
     data = tables.read(paths[0])
     for note in data.notes:
         print(note, file=sys.stderr)
-    prior, rows = priors.trees(data, seed=seed, watch=reporter(True)), data.view_rows()
-    return Reasoner(data.world, prior=prior, views=data.views(), view_rows=rows), paths[0]
+    return learned(data, (), priors.trees(data, seed=seed, watch=reporter(True))), paths[0]
 
 
 def _written(frame: "pd.DataFrame", output: Path | None, as_json: bool, guard: bool) -> str:

@@ -17,7 +17,7 @@ from nbr.paper.pages import page
 from nbr.plots import COLOURS, drawing, svg
 from nbr.tables import Table
 from nbr.tables.coding import decode
-from nbr.world import Real, World
+from nbr.world import World
 
 SHOWN = 12  # columns, or rows, on the page
 JUDGED = 400  # held-out rows that probabilities are judged by
@@ -72,7 +72,7 @@ def _calibration(fitted: Fitted, held: Table, seed: int) -> str:
     """Labels given the rest of their rows: how often, of those given about so much, it was that label."""
     world, codes = fitted.table.world, held.codes[:JUDGED]
     said, came = [], []
-    for name in [name for name, variable in world.variables.items() if not isinstance(variable, Real)][:SHOWN]:
+    for name in [name for name, variable in world.variables.items() if not variable.numeric][:SHOWN]:
         seen = codes[~codes[:, world.column(name)].isnan() & (codes[:, world.column(name)] >= 0)]
         if not len(seen):
             continue
@@ -121,8 +121,8 @@ def _marginals(table: Table, drawn: torch.Tensor) -> str:
 def _bins(world: World, name: str, codes: torch.Tensor) -> tuple[np.ndarray, list[str]]:
     """Edges of bars, and what stands below them."""
     variable = world.variables[name]
-    if not isinstance(variable, Real):
-        count = min(variable.size, 10)
+    if not variable.numeric:
+        count = min(len(variable.labels), 10)
         return np.arange(count + 1) - 0.5, [variable.show(label)[:10] for label in range(count)]
     seen = codes[~codes.isnan()].numpy()
     edges = np.unique(np.quantile(seen, np.linspace(0, 1, 9))) if len(seen) else np.array([variable.low, variable.high])

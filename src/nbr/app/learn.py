@@ -18,6 +18,7 @@ from nbr.density.likelihood import score_large
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
 from nbr.learning.fitting import fit_report
+from nbr.priors import Grouped
 from nbr.reasoner import Reasoner
 from nbr.storage.atomic import write
 from nbr.storage.locks import hold
@@ -25,6 +26,7 @@ from nbr.training import here
 from nbr.world import World
 
 Report = dict[str, object]
+TOLD = 8  # groups of columns that are one variable
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ def _fit(
         "rules": len(fitted.reasoner.rules),
         "steps": fitted.steps,
         "prior": fitted.prior,
+        "one_variable": prior.told() if isinstance(prior := fitted.reasoner.prior, Grouped) else [],
         "kept": fitted.kept,
         "train_rows": fitted.rows,
         "train_log_likelihood": fitted.train,
@@ -199,6 +202,10 @@ def shown(report: Report) -> str:
             value = f"{value:.4f}"
         if name == "inputs" and isinstance(value, list):
             value = "; ".join(", ".join(names) for names in value)
+        if name == "one_variable" and isinstance(value, list):
+            lines += [f"{'found':<24}{line}" for line in value[:TOLD]]
+            lines += [f"{'':<24}and {len(value) - TOLD} more such groups of columns"] if len(value) > TOLD else []
+            continue
         lines.append(f"{name.replace('_', ' '):<24}{value}")
     return "\n".join(lines)
 

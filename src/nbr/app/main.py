@@ -36,16 +36,18 @@ def _run() -> None:
     from nbr.errors import NbrError
 
     try:
-        status = app(standalone_mode=False, color=True)  # else data in a pipe would lose what looks like a colour
+        status = app(
+            standalone_mode=False, color=True, prog_name="nbr"
+        )  # else data in a pipe would lose what looks like a colour
         sys.stdout.flush()
     except NbrError as error:
-        _fail(str(error))
+        _fail(*getattr(error, "parts", [str(error)]))
     except TyperException as error:
         _fail(f"{error.format_message()} (nbr --help shows how)")
     except Exit as stop:
         status = stop.exit_code
     except KeyboardInterrupt:
-        _fail("stopped", INTERRUPTED)
+        _fail("stopped", status=INTERRUPTED)
     except OSError as error:
         if isinstance(error, BrokenPipeError):  # the reader has seen enough, as in `nbr show m.nbr | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -53,12 +55,13 @@ def _run() -> None:
         place = f" {error.filename}" if error.filename else ""
         _fail(f"cannot write{place}: {error.strerror or error}")
     except Exception as error:  # a fault of ours; still one line
-        _fail(f"this should not have happened ({type(error).__name__}: {error}); please report it", 1)
+        _fail(f"this should not have happened ({type(error).__name__}: {error}); please report it", status=1)
     if status == INTERRUPTED:  # typer took the KeyboardInterrupt
-        _fail("stopped", INTERRUPTED)
+        _fail("stopped", status=INTERRUPTED)
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _fail(message: str, status: int = 2) -> None:
-    print("nbr: " + plain(" ".join(message.split())), file=sys.stderr)
+def _fail(*messages: str, status: int = 2) -> None:
+    for message in messages:
+        print("nbr: " + plain(" ".join(message.split())), file=sys.stderr)
     sys.exit(status)

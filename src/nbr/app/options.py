@@ -5,12 +5,20 @@ from typing import Annotated
 
 import typer
 
-Model = Annotated[Path, typer.Argument(help="A model: a .nbr file, or a .toml written by hand.")]
+from nbr.errors import NbrError
+
+Model = Annotated[Path, typer.Argument(help="A model: a .nbr file, or a .toml file written by hand.", metavar="MODEL")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
-Given = Annotated[list[str] | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'.")]
-Jobs = Annotated[int | None, typer.Option(help="Processes to work in, -1 for all cores; results stay the same.")]
+Given = Annotated[
+    list[str] | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'. May be repeated.", metavar="CONDITION")
+]
+Jobs = Annotated[
+    int | None, typer.Option(help="Processes to work in; -1 uses all cores. Results stay the same.", metavar="N")
+]
 Guard = Annotated[bool, typer.Option("--guard", help="Keep spreadsheets from running cells of a CSV as formulas.")]
-Budget = Annotated[float, typer.Option(help="Seconds that it may take.")]
+Budget = Annotated[float, typer.Option(help="Seconds that it may take.", metavar="SECONDS")]
+Seed = Annotated[int, typer.Option(help="The seed of all randomness.", metavar="N")]
+Force = Annotated[bool, typer.Option("--force", is_eager=True, help="Overwrite the output file if it exists.")]
 
 
 def condition(given: list[str] | None) -> str | None:
@@ -18,6 +26,10 @@ def condition(given: list[str] | None) -> str | None:
     return ", ".join(given) if given else None
 
 
-Reject = Annotated[
-    float | None, typer.Option(help="Say which pictures to pass on, for this share of the others to be right: 0.95.")
-]
+def fresh(context: typer.Context, path: Path | None) -> Path | None:
+    """An output file that is not there yet, is empty, or may be overwritten: checked before any work is done."""
+    if path is None or context.params.get("force") or context.resilient_parsing:
+        return path
+    if path.is_file() and path.stat().st_size:
+        raise NbrError(f"{path} exists already; --force overwrites it")
+    return path

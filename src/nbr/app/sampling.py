@@ -17,7 +17,6 @@ from nbr.app.counting import chunks_of
 from nbr.app.guarding import guarded_frame
 from nbr.density.sampling import Drawn, Sampler
 from nbr.kinds import load_reasoner
-from nbr.language import stated
 from nbr.parallel import mapped, pieces, seeded
 from nbr.storage.atomic import writing
 from nbr.tables.parquet import ENDINGS
@@ -46,8 +45,7 @@ def sample(
             return json.dumps({"rows": table.to_dict("records"), **table.attrs}, default=float) + "\n"
         parts: Iterator[pd.DataFrame] = iter([table])
     else:
-        condition = None if given is None else stated(given, reasoner.world, "condition")
-        sampler = Sampler(reasoner.model, condition)
+        sampler = Sampler(*reasoner.model.observing(given))
         chunks = [(seeded(seed, at), some.stop - some.start) for at, some in enumerate(pieces(count, ROWS))]
         drawn = mapped(partial(_drawn, sampler), chunks, jobs, chunks_of(f"times {ROWS:,} rows"))
         parts = (

@@ -6,6 +6,7 @@ import re
 from itertools import groupby
 from typing import Any
 
+from nbr.app import often, sources
 from nbr.asking.answer import Answer
 from nbr.asking.best import Best
 from nbr.asking.ranking import Ranking
@@ -15,20 +16,27 @@ from nbr.reasoner import Reasoner
 from nbr.restating.restated import Restated
 from nbr.rules import Clause
 from nbr.rules.support import Support
-from nbr.world import Bit, Choice, Variable, World
+from nbr.world import Variable, World
 
 WIDTH = 50
+RULES = "  what the rules say, without the prior"
 
 
-def answer(result: Answer, often: Probability | str | None = None) -> str:
-    """An answer with its interval drawn; of a model with a prior, first how often, or why that is not known.
+def answer(result: Answer, found: Probability | str | None = None) -> str:
+    """An answer with its interval drawn; of a model with a prior, first how often, or why that is not known."""
+    if found is None:
+        return f"{often.asked(result.question, result.given)}\n\n{interval(result)}"
+    return f"{often.first(result.question, result.given, found)}\n{beside(result)}"
 
-    The bar reads from left to right: evidence for, not known, evidence against.
-    """
-    asked = result.question + (f"   given   {result.given}" if result.given else "")
-    lines = [asked, ""]
-    if often is not None:
-        lines += [*probability(often), "", "  what the rules say, without the prior", ""]
+
+def beside(result: Answer) -> str:
+    """What follows a probability."""
+    return f"\n{RULES}\n\n{interval(result)}"
+
+
+def interval(result: Answer) -> str:
+    """Belief, plausibility and conflict, and a bar that reads from left to right: for, not known, against."""
+    lines = []
     for name in ("belief", "plausibility", "conflict"):
         value, (low, high) = getattr(result, name), getattr(result.bounds, name)
         known = "" if low == high else f"   between {low:.4f} and {high:.4f}"
@@ -44,8 +52,12 @@ def answer(result: Answer, often: Probability | str | None = None) -> str:
 
 def ranking(found: Ranking) -> str:
     """The values of a variable with their intervals, the most plausible first."""
-    width = max(len(each.value) for each in found.values)
-    lines = [found.variable + (f"   given   {found.given}" if found.given else ""), ""]
+    return f"{often.asked(found.variable, found.given)}\n\n{ranked(found)}"
+
+
+def ranked(found: Ranking) -> str:
+    """The same without its first line."""
+    width, lines = max(len(each.value) for each in found.values), []
     for each in found.values:
         ends = f"[{each.answer.belief:.4f}, {each.answer.plausibility:.4f}]"
         drawn = bar(each.answer.bounds.belief, each.answer.bounds.plausibility).partition(" against")[0]
@@ -76,28 +88,6 @@ def _point(found: Best, reasoner: Reasoner) -> list[str]:
     lines += [f"  {number:>3}  {reasoner.rules[number - 1]}" for number in found.broken]
     if found.open:
         lines += ["", "  (in brackets: another value alone would do as well)"]
-    return lines
-
-
-def probability(found: Probability | str) -> list[str]:
-    """How often, and what the tables leave open of it.
-
-    >>> print(*probability(Probability("x", None, 0.25, 0.0, True, (0.1, 0.5), "listed")), sep="\\n")
-      probability  0.2500
-      open         0.1000 to 0.5000   what columns never seen together leave open
-    """
-    if isinstance(found, str):
-        return [f"  probability  not known: {found}"]
-    how = "" if found.exact else f"   ({found.note})" if found.value is None else f"   (95%, {found.method})"
-    lines = [f"  probability  {found.words}{how}"]
-    if found.open is not None and found.open[1] - found.open[0] < 1e-9:
-        lines.append("  open         nothing: the columns were seen together")
-    elif found.open is not None:
-        why = found.note or "what columns never seen together leave open"
-        lines.append(f"  open         {found.open[0]:.4f} to {found.open[1]:.4f}   {why}")
-        if found.widened is not None and found.open_error is not None:
-            low, high = found.widened
-            lines.append(f"               {low:.4f} to {high:.4f}   with the sampling error of either end (95%)")
     return lines
 
 
@@ -170,7 +160,7 @@ def reasoner(reasoner: Reasoner, name: str) -> str:
     lines = [head, "", "variables", *_variables(reasoner.world)]
     if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
-    return "\n".join([*lines, *_rules(reasoner)])
+    return "\n".join([*lines, *sources.lines(reasoner), *_rules(reasoner)])
 
 
 def _rules(reasoner: Reasoner) -> list[str]:
@@ -188,6 +178,7 @@ def _rules(reasoner: Reasoner) -> list[str]:
     lines.append("       belief" + head + ("  adds (nats a row)" if adds else ""))
     for position, (rule, words) in sorted(numbered, key=lambda each: -adds.get(each[0], 0.0)):
         said = rule.describe() if rule.name is None else f"{rule.name}: {rule.describe()}"
+        said += sources.beside(rule, reasoner)
         gain = "" if not adds else f"  {adds[position]:.4f}" if position in adds else " " * 8
         beside = (_counted(rule.support) if counted else "") + gain
         lines.append(f"  {position:>3}  {rule.degree:.4f}{beside}  {said}")
@@ -218,9 +209,11 @@ def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
         }
         | ({"adds": rule.adds} if isinstance(rule, Clause) and rule.adds is not None else {})
         | ({"support": _told(rule.support)} if rule.support is not None else {})
+        | ({"source": rule.source.name} if rule.source is not None else {})
+        | ({"one_of": sources.others(rule, reasoner)} if rule.choice is not None else {})
         for rule, words in zip(reasoner.rules, reasoner.restated(), strict=True)
     ]
-    return {"variables": reasoner.world.spec, "rules": rules}
+    return {"variables": reasoner.world.spec, "rules": rules, **sources.as_json(reasoner)}
 
 
 def _told(support: Support) -> dict[str, float | None]:
@@ -233,7 +226,7 @@ def _variables(world: World) -> list[str]:
     shown = []
     for part in groups:
         (_, (first, variable)), (_, (last, _)) = part[0], part[-1]
-        shown.append((first if first == last else f"{first}..{last}", _kind(variable)))
+        shown.append((first if first == last else f"{first}..{last}", variable.said()))
     width = max(len(name) for name, _ in shown)
     return [f"  {name:<{width}}  {kind}" for name, kind in shown]
 
@@ -242,15 +235,6 @@ def _series(item: tuple[int, tuple[str, Variable]]) -> tuple[object, ...]:
     position, (name, variable) = item
     numbered = re.fullmatch(r"(.*?)(0|[1-9]\d*)", name)
     return (numbered[1], int(numbered[2]) - position, variable) if numbered else (name,)
-
-
-def _kind(variable: Variable) -> str:
-    if isinstance(variable, Bit):
-        return "bit"
-    if isinstance(variable, Choice):
-        return "one of " + ", ".join(variable.labels)
-    step = f" in steps of {variable.step:g}" if variable.step and variable.unit != "date" else ""
-    return f"from {variable.show(variable.low)} to {variable.show(variable.high)}{step}"
 
 
 def _noun(name: str, count: int) -> str:

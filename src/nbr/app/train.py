@@ -1,4 +1,7 @@
-"""`nbr train`: from class folders of pictures to a classifier with a proof, and its worth on pictures held out."""
+"""`nbr train`: from class folders of pictures to a classifier with a proof, and its worth on pictures held out.
+
+With a model and a table of examples, its sensors learn from statements: see `nbr.app.teaching`.
+"""
 
 import json
 from pathlib import Path
@@ -6,21 +9,40 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nbr.app.options import Jobs, Json
+from nbr.app import teaching
+from nbr.app.options import Force, Jobs, Json, fresh
 
 if TYPE_CHECKING:
     from nbr.classify.folders import Files, Pile
 
 Report = dict[str, Any]
-FOLDER = Annotated[Path, typer.Argument(help="A folder with a sub-folder of pictures for each label.")]
-OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="The .nbr file for the classifier.")]
+FOLDER = Annotated[
+    Path,
+    typer.Argument(help="A folder with a sub-folder of pictures for each label; or a model.", metavar="FOLDER|MODEL"),
+]
+EXAMPLES = Annotated[
+    Path | None,
+    typer.Argument(help="With a model: file names in a column for each variable, and what is known.", metavar="CSV"),
+]
+SAYS = Annotated[
+    str | None,
+    typer.Option(help="With a model: what holds of every row, such as '10*a + b = s', s being a column."),
+]
+NETWORK = Annotated[
+    str | None, typer.Option(help="With a model: lenet, convolutional, dense, or nonexpansive, which has proofs.")
+]
+BELIEFS = Annotated[bool, typer.Option("--beliefs", help="With a model: learn the beliefs of its rules, too.")]
+SIDE = 32
+OUTPUT = Annotated[
+    Path, typer.Option("-o", "--output", callback=fresh, help="The .nbr file for the classifier.", metavar="MODEL.nbr")
+]
 EPSILON = Annotated[
     float | None,
-    typer.Option(help="The L2 length to be robust at, of what pictures are scaled to; else from the data."),
+    typer.Option(help="The L2 length of changes to resist. Default: chosen from the data."),
 ]
-SIZE = Annotated[int, typer.Option(help="Pixels of the longer side that larger pictures are scaled to.")]
-EPOCHS = Annotated[int | None, typer.Option(help="How often every picture is looked at.")]
-SEED = Annotated[int, typer.Option(help="Where randomness comes from.")]
+SIZE = Annotated[int, typer.Option(help="Scale larger pictures to N pixels on their longer side.")]
+EPOCHS = Annotated[int | None, typer.Option(help="How often every picture is seen in training.")]
+SEED = Annotated[int, typer.Option(help="The seed of all randomness.")]
 FEWEST = 5  # pictures of a label, so that one can be held out
 HELD = 0.2  # of each label
 FEW = 2000  # pictures, below which they are looked at oftener and fewer at a time
@@ -30,14 +52,28 @@ EPOCHS_OF_FEW, BATCH_OF_FEW = 200, 64
 def train(
     folder: FOLDER,
     output: OUTPUT,
+    examples: EXAMPLES = None,
+    force: Force = False,
     epsilon: EPSILON = None,
-    size: SIZE = 32,
+    size: SIZE = SIDE,
     epochs: EPOCHS = None,
+    says: SAYS = None,
+    network: NETWORK = None,
+    beliefs: BELIEFS = False,
     seed: SEED = 0,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Train a classifier of pictures from class folders: grey or colour, of any size. A stopped run goes on."""
+    """Train a classifier from folders of pictures, or a model's sensors from statements.
+
+    The folder has a sub-folder of pictures for each label: grey or colour, of any size. With a model, the
+    table has a column of picture files for each variable that is seen and a column `says`, such as
+    "d1 + d2 = 7". A run that was stopped continues where it was.
+
+    \b
+    nbr train pictures -o mine.nbr
+    nbr train sums.toml sums.csv -o reader.nbr
+    """
     from nbr.errors import NbrError
     from nbr.storage.locks import hold
 
@@ -45,6 +81,18 @@ def train(
         raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
     if size < 1:
         raise NbrError(f"the size is a number of pixels from 1 on, not {size}")
+    if epochs is not None and epochs < 1:
+        raise NbrError(f"epochs is a number from 1 on, not {epochs}")
+    if examples is not None:
+        teaching.check(epsilon, size, SIDE)
+        with hold(output):
+            report = teaching.taught(folder, examples, output, says, network, beliefs, epochs, seed, jobs)
+        typer.echo(json.dumps(report) if as_json else teaching.shown(report))
+        return
+    if says is not None or network is not None or beliefs:
+        raise NbrError(
+            "--says, --network and --beliefs are for a model and a table: nbr train MODEL EXAMPLES.csv -o .."
+        )
     with hold(output):
         report = _trained(folder, output, epsilon, size, epochs, seed, jobs)
     typer.echo(json.dumps(report) if as_json else _shown(report))

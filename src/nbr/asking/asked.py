@@ -8,6 +8,7 @@ from functools import cached_property
 
 from nbr.asking.components import Component, is_crisp
 from nbr.asking.outcome import Outcome
+from nbr.inference.selectors import Selectors
 from nbr.language import Expression
 from nbr.language.expressions import Constant
 from nbr.rules import Clause, Rule
@@ -39,6 +40,13 @@ class Asked:
     def crisp(self) -> bool:
         """Whether every rule is a statement."""
         return all(map(is_crisp, self.part.model.rules))
+
+    @cached_property
+    def sharing(self) -> str | None:
+        """Why a way cannot take it that draws or goes through rules each for itself; None if it can."""
+        if isinstance(self.part.model.presence, Selectors):
+            return "rules share a source or are possibilities of which one is there"
+        return None
 
     @cached_property
     def folded(self) -> Component:
@@ -91,5 +99,7 @@ def key(part: Component) -> object | None:
         return None
     if not all(each is None or isinstance(each, Expression) for each in (part.proposition, part.condition)):
         return None
-    rules = tuple((rule.text, rule.degree) for rule in part.model.rules if isinstance(rule, Clause))
+    rules = tuple(
+        (rule.text, rule.degree, rule.source, rule.choice) for rule in part.model.rules if isinstance(rule, Clause)
+    )
     return part.model.world, rules, part.proposition, part.condition

@@ -22,10 +22,8 @@ from nbr.language import Expression
 from nbr.language.expressions import Constant
 from nbr.model import Model
 from nbr.points.cells import cells
-from nbr.rules import Rule
 from nbr.sources.source import Set
 from nbr.ways import Limits, auto
-from nbr.world import Real
 
 ROUNDING = 1e-9
 MOST = 10_000  # points at a time
@@ -79,8 +77,8 @@ def best(model: Model, given: Proposition | None, count: int, settings: Settings
     if not isinstance(count, int) or not 1 <= count <= MOST:
         raise NbrError(f"the count of points is a whole number from 1 to {MOST:,}, not {count}")
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
-    condition = None if given is None else asking.as_set(given, model.world, "condition")
-    words = None if given is None else str(given) if isinstance(given, str | Expression | Rule) else "a function"
+    words = None if given is None else asking.words_of(given)
+    model, condition = asking.observing(model, given)
     with torch.no_grad():
         result = auto(MAXIMA, Wanted(model, condition, count), replace(limits, tolerance=0.0))
         ranked = None if result.found is None else result.found.ranked
@@ -93,7 +91,7 @@ def best(model: Model, given: Proposition | None, count: int, settings: Settings
             found = []
     if not found or found[0].log_degree == -math.inf:
         left = replace(settings, budget=max(limits.left, TOLD))
-        asking.ask(model, Constant(True), given, left)  # says what contradicts what
+        asking.ask(model, Constant(True), condition, left)  # says what contradicts what
         if ranked is not None and ranked.exact and model.prior is not None:
             raise NbrError("the condition has probability 0" if given is not None else "no point has a probability")
         hint = "".join(f"; {each}" for each in result.missing)
@@ -122,7 +120,7 @@ def _told(model: Model, condition: Set | None, ranked: Ranked, place: int) -> Be
         return found
     pieces = {}
     for name, variable in model.world.variables.items():
-        if isinstance(variable, Real):
+        if variable.numeric:
             ((low, high),) = ranked.values[name].allowed[cell[name]]
             if low < high:
                 ends = (max(float(low), variable.low), min(float(high), variable.high))

@@ -21,9 +21,9 @@ class Line(Way[Asked, Outcome]):
     name = "frontier"
 
     def unfit(self, asked: Asked) -> str | None:
-        return asked.no_statements or (
-            None if asked.crisp else "only crisp rules can be walked past, along a line of variables"
-        )
+        if asked.no_statements or asked.sharing:
+            return asked.no_statements or asked.sharing
+        return None if asked.crisp else "only crisp rules can be walked past, along a line of variables"
 
     def cost(self, asked: Asked) -> Cost:
         return Cost(0.2)

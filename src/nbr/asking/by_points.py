@@ -14,6 +14,7 @@ from nbr.asking.components import Component
 from nbr.asking.outcome import Contradiction, Outcome
 from nbr.inference import Problem, few, ganak, sat, solve
 from nbr.inference.reduce import distinct, front
+from nbr.inference.selectors import Presence, detached, marginals, with_certain
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.rules import Rule
@@ -84,11 +85,11 @@ def from_rows(
     rows: Rows, model: Model, proposition: Set, condition: Set | None, engine: str, limits: Limits
 ) -> Outcome:
     """The answer that witnesses and covers give."""
-    beliefs = model.beliefs.detach()
+    presence = detached(model.presence)
     if isinstance(condition, Rule):  # a fuzzy condition is one more rule, always present
-        beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
-    _possible(rows, beliefs, len(model.rules))
-    plan = (_crisp if isinstance(proposition, Expression) else _fuzzy)(rows, beliefs, limits)
+        presence = with_certain(presence)
+    _possible(rows, marginals(presence), len(model.rules))
+    plan = (_crisp if isinstance(proposition, Expression) else _fuzzy)(rows, presence, limits)
     estimate = solve(plan.problem(), engine, limits)
     return Outcome(
         plausibility=(estimate.ratio(*plan.yes_low)[0], estimate.ratio(*plan.yes_high)[1]),
@@ -138,7 +139,7 @@ class _Plan:
     all_low: int
     all_high: int
 
-    def __init__(self, beliefs: Tensor) -> None:
+    def __init__(self, beliefs: Presence) -> None:
         self.beliefs = beliefs
         self.groups: list[Tensor] = []
         self.unions: dict[tuple[int, ...], int] = {}
@@ -156,7 +157,7 @@ class _Plan:
         return Problem(tuple(self.groups), tuple(self.unions), self.beliefs)
 
 
-def _crisp(rows: Rows, beliefs: Tensor, limits: Limits) -> _Plan:
+def _crisp(rows: Rows, beliefs: Presence, limits: Limits) -> _Plan:
     """Equations (7) and (8): f_Q over the points where Q holds, f_N over the others, f_C over both."""
     plan = _Plan(beliefs)
     holds = rows.member > 0
@@ -172,14 +173,14 @@ def _crisp(rows: Rows, beliefs: Tensor, limits: Limits) -> _Plan:
     return plan
 
 
-def _fuzzy(rows: Rows, beliefs: Tensor, limits: Limits) -> _Plan:
+def _fuzzy(rows: Rows, beliefs: Presence, limits: Limits) -> _Plan:
     """Equation (6), with its scaling of every world to a highest grade of 1.
 
     Bel(A) = 1 - E[max over z of min(mu_Y(z), M_Y (1 - A(z)))] / E M_Y with M_Y = max mu_Y. As M_Y is itself a
     maximum, the numerator is a maximum over pairs of points (z, z') with the grades min(R(z), (1 - A(z)) R(z')), and
     one more rule, always present, that grades them 1 - A(z): any engine can take it.
     """
-    plan = _Plan(torch.cat([beliefs, beliefs.new_ones(1)]))
+    plan = _Plan(with_certain(beliefs))
     pairing = limits.share(0.5)
     found, complete = _scaled_sets(rows.witnesses, rows.member, 1 - rows.member, pairing.deadline)
     low = high = plan.add(found)

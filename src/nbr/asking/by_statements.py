@@ -43,7 +43,7 @@ class Drawn(Way[Asked, Outcome]):
     proves = False
 
     def unfit(self, asked: Asked) -> str | None:
-        return asked.no_statements or (None if asked.crisp else "the rules are fuzzy")
+        return asked.no_statements or (None if asked.crisp else "the rules are fuzzy") or asked.sharing
 
     def missing(self) -> str | None:
         return None if sat.available() else SOLVER
@@ -75,7 +75,7 @@ def _blame(source: Source, deadline: float) -> None:
     def contradictory(rules: list[int]) -> bool:
         beliefs = formula.beliefs.clone().zero_()
         beliefs[rules] = 1.0
-        value = counting.probability(replace(formula, beliefs=beliefs), "all", deadline)
+        value = counting.probability(replace(formula, beliefs=beliefs, shared=None), "all", deadline)
         return value == 0
 
     if not contradictory(certain):

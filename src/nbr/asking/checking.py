@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -15,14 +15,16 @@ from nbr.asking.components import is_crisp
 from nbr.clock import OutOfTime
 from nbr.errors import install
 from nbr.inference import Limits, sat
+from nbr.inference.selectors import absent, detached, marginals, together
 from nbr.language import Expression
 from nbr.language.expressions import Constant, Implies
-from nbr.model import Model
+from nbr.model import Model, presence
 from nbr.sources.statements import Statements
 
 SOLVER = f"checking rules against each other needs python-sat: {install('solve')}"
 CONFLICTS = 0.4  # of the time, for rules that contradict each other
 SAID = 2  # rules up to which a finding has their words
+NESTED = 0.3  # of the rest, for rules of one nested source that contradict each other
 PREMISES = 0.5  # of the rest, for premises that can never hold
 
 
@@ -69,6 +71,7 @@ def check(model: Model, limits: Limits) -> Check:
     with clock.until(limits.deadline):
         try:
             findings += base.quarrels(limits.share(CONFLICTS))
+            findings += base.nested(limits.share(NESTED))
             findings += base.premises(limits.share(PREMISES))
             findings += base.alone(limits)
         except OutOfTime:
@@ -84,7 +87,9 @@ class _Base:
         said = [rule.at_least(1.0) if is_crisp(rule) else None for rule in model.rules]
         self.positions = [position for position, statement in enumerate(said) if statement is not None]
         self.statements = [statement for statement in said if statement is not None]
-        self.beliefs = [model.rules[position].degree for position in self.positions]
+        rules = [model.rules[position] for position in self.positions]
+        self.presence = detached(presence(rules, model.beliefs[self.positions]))
+        self.beliefs = marginals(self.presence).tolist()
         self.dull: set[int] = set()  # always true or never
         self.conflicts: reasons.Sets = []
 
@@ -107,7 +112,7 @@ class _Base:
             yield Finding("unread", f"{_listed(unread)} {verb} that no rule reads")
 
     def extremes(self) -> Iterator[Finding]:
-        degrees = [rule.degree for rule in self.model.rules]
+        degrees = marginals(detached(self.model.presence)).tolist()
         for belief, words in (
             (0.0, "{} never there (belief 0): without {} every answer is the same"),
             (1.0, "{} must hold (belief 1): a condition that breaks {} has no answer"),
@@ -129,9 +134,40 @@ class _Base:
                 yield self._finding("never true", f"{self.named(whole)} {told}", rules)
             else:
                 verb = "contradict each other" if len(rules) == 2 else "cannot all hold"
-                chance = math.prod(self.beliefs[rule] for rule in rules)
+                chance = self._chance(rules)
+                if chance == 0 and all(self.beliefs[rule] > 0 for rule in rules):
+                    continue  # possibilities of which one is there
                 told = f"{verb}: all are there with probability {chance:.4g}, and that is conflict in every answer"
                 yield self._finding("contradiction", f"{self.named(whole)} {told}", rules)
+
+    def nested(self, limits: Limits) -> Iterator[Finding]:
+        """Rules of one nested source that can contradict each other where both apply: then both count whole."""
+        sources: dict[str, list[int]] = {}
+        for rule, position in enumerate(self.positions):
+            source = self.model.rules[position].source
+            if source is not None and source.nested and rule not in self.dull:
+                sources.setdefault(source.name, []).append(rule)
+        for name, rules in sources.items():
+            for pair in combinations(rules, 2):
+                if limits.left <= 0:
+                    self.complete = False
+                    return
+                if self._contradict(pair, limits):
+                    told = f"of {name!r}, whose rules are nested, can contradict each other, and do so at full strength"
+                    words = f"{self.named(self._positions(pair))} {told}"
+                    yield self._finding("nested contradiction", words, pair)
+
+    def _contradict(self, pair: Sequence[int], limits: Limits) -> bool:
+        """Whether two rules cannot both hold although both may apply."""
+        said = [self.statements[rule] for rule in pair]
+        applied = [each.premise for each in said if isinstance(each, Implies)]
+        two = self.part.with_rules(self.part.rules[rule] for rule in pair)
+        deciding = sat.Deciding(Statements(two, Constant(True), applied).formula(1.0))
+        try:
+            apply = deciding.grows(set(), "all", limits.deadline)
+            return apply and not deciding.grows({0, 1}, "all", limits.deadline)
+        finally:
+            deciding.close()
 
     def premises(self, limits: Limits) -> Iterator[Finding]:
         """Premises that rules together rule out: what is said of them is never used where these rules hold."""
@@ -174,8 +210,8 @@ class _Base:
         without = set(range(len(self.statements))) - {rule}
         if not more and self._explored(self.statements[other], (), "no", without, limits):
             same.add(pair)
-            together = 1 - math.prod(1 - self.beliefs[each] for each in pair)
-            told = f"say the same: together they are believed to {together:.4g}"
+            both = 1 - absent(self.presence, pair)
+            told = f"say the same: together they are believed to {both:.4g}"
             yield self._finding("the same", f"{self.named(self._positions(pair))} {told}", pair)
             return
         told = f"{self.named(self._positions({rule}))} follows from {self.named(self._positions(others))}"
@@ -189,7 +225,7 @@ class _Base:
         return all(self.beliefs[rule] == 1 for rule in rules)
 
     def _chance(self, rules: Iterable[int]) -> float:
-        return math.prod(self.beliefs[rule] for rule in rules)
+        return together(self.presence, list(rules))
 
     def _positions(self, rules: Iterable[int]) -> list[int]:
         return [self.positions[rule] for rule in sorted(rules)]

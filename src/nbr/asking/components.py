@@ -1,9 +1,9 @@
 """A question apart from what has nothing to do with it.
 
-Rules that share no variable with the question, directly or through others, speak of something else. A point is then a
-point of each part, and a crisp part either allows one or not: E f of the whole is the product of E f of the parts, so
-that the others cancel in belief and plausibility, but not in conflict. Fuzzy parts do not cancel: the grade of a point
-is the smallest of all its grades. They are kept together.
+Rules that share no variable and no source with the question, directly or through others, speak of something else. A
+point is then a point of each part, and a crisp part either allows one or not: E f of the whole is the product of E f of
+the parts, so that the others cancel in belief and plausibility, but not in conflict. Fuzzy parts do not cancel: the
+grade of a point is the smallest of all its grades. They are kept together.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def components(model: Model, proposition: Set, condition: Set | None) -> list[Co
         if not is_crisp(part):
             fuzzy += names[:1]
     groups.join(fuzzy)
+    for names in _sharing(model.rules):
+        groups.join(names)
     asked = groups.of(names_of(proposition)) or groups.of(_first(conditions, condition, model)) or ""
     found: dict[str, tuple[list[int], list[Expression]]] = {asked: ([], [])}
     for position, rule in enumerate(model.rules):
@@ -93,11 +95,22 @@ def _component(
         proposition = proposition.bind(world)
     chosen = [model.rules[position] for position in rules]
     if all(isinstance(rule, Clause) for rule in chosen):
-        beliefs = tuple(rule.degree for rule in chosen)
+        beliefs = tuple((rule.degree, rule.source, rule.choice) for rule in chosen)
         part = model.once(("part", *names, *rules, beliefs), lambda: Model(world, tuple(chosen), kept=model.kept))
     else:
         part = Model(world, tuple(chosen))
     return Component(part, tuple(rules), proposition, condition, group == asked)
+
+
+def _sharing(rules: Iterable[Rule]) -> Iterable[list[str]]:
+    """A variable of each rule that shares a selector with others, together: such rules are not independent."""
+    found: dict[object, list[str]] = {}
+    for rule in rules:
+        if rule.choice is not None:
+            found.setdefault(rule.choice, []).extend(rule.inputs[:1])
+        if rule.source is not None and (rule.source.nested or rule.source.reliability < 1):
+            found.setdefault(rule.source, []).extend(rule.inputs[:1])
+    return found.values()
 
 
 def names_of(part: Set) -> list[str]:

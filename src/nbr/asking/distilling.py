@@ -24,7 +24,7 @@ from nbr.model import Model
 from nbr.priors import Prior
 from nbr.restating.restated import WORDS_DO, Restated, restate
 from nbr.rules import Clause, Rule
-from nbr.world import Bit, Choice, World
+from nbr.world import World
 
 ASKED = 400  # questions of which the effect is measured
 WORDLESS = f"no short statement says it: none agrees on {WORDS_DO:.0%} of points"
@@ -145,6 +145,8 @@ def _decided(number: int, rule: Rule, found: Restated | str, agreement: float, k
     if found == "":
         return Fate(number, str(rule), "as it was"), [rule]
     words = found if isinstance(found, Restated) else None
+    if rule.choice is not None or (rule.source is not None and rule.source.nested):
+        return Fate(number, str(rule), "as it was", words, "it is not there independently of others"), [rule]
     if words is not None and words.agreement >= agreement:
         if not words.telling:
             return Fate(number, str(rule), "dropped", words, "it tells no points apart"), []
@@ -157,6 +159,7 @@ def _clauses(rule: Rule, words: Restated) -> list[Rule]:
     several = len(words.telling) > 1 and rule.name is not None
     names = [f"{rule.name} ({each.text})" if several else rule.name for each in words.telling]
     clauses = [Clause(each.text, each.belief, name) for each, name in zip(words.telling, names, strict=True)]
+    clauses = [each.from_source(rule.source) for each in clauses]
     support = rule.support
     if support is None:
         return [*clauses]
@@ -200,7 +203,7 @@ def _changes(before: Model, after: Model, asked: Sequence[Asked], settings: Sett
 def _questions(world: World, prior: Prior, seed: int) -> Iterator[Asked]:
     """Conditions, nothing first, each with questions about some variables that it leaves open."""
     draw = random.Random(seed)
-    names = [name for name, kind in world.variables.items() if isinstance(kind, Bit | Choice)]
+    names = [name for name, kind in world.variables.items() if not kind.numeric]
     points = prior.sample(ASKED, torch.Generator().manual_seed(seed)) if names else torch.zeros(0)
     for number, point in enumerate(points):
         shown = world.show(point)

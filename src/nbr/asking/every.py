@@ -21,10 +21,9 @@ from nbr.asking.ranking import LEAST, Class, classes
 from nbr.density.marginals import marginals
 from nbr.errors import NbrError, install
 from nbr.inference.problem import Interval
-from nbr.language import Expression, stated
+from nbr.language import Expression
 from nbr.language.expressions import Atom
 from nbr.model import Model
-from nbr.world import Real
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +80,11 @@ def every(model: Model, given: Sequence[Given], belief: bool, settings: Settings
     What that leaves too little time for has no number.
     """
     deadline, world = clock.now() + settings.budget, model.world
-    conditions = [None if each is None else stated(each, world, "condition") for each in given]
+    observing = [model.observing(each) for each in given]
+    if len(given) > 1 and any(with_evidence is not model for with_evidence, _ in observing):
+        share = replace(settings, budget=settings.budget / len(given))
+        return [found for each in given for found in every(model, [each], belief, share)]
+    model, conditions = observing[0][0] if observing else model, [condition for _, condition in observing]
     said = [each for each in conditions if each is not None]
     told_apart = {name: classes(model, name, said) for name in world.names}
     values = {name: _values(model, name, each) for name, each in told_apart.items()}
@@ -137,7 +140,7 @@ def _computed(bounds: Interval, end: float) -> float | None:
 def _values(model: Model, name: str, told_apart: Sequence[Class]) -> list[tuple[str, Expression]]:
     """Each value in words and as a statement, in order."""
     variable = model.world.variables[name]
-    if isinstance(variable, Real):
+    if variable.numeric:
         return [(words, statement) for statement, (words,) in told_apart]
     assert variable.size is not None
     labels = [variable.show(code) for code in range(variable.size)]

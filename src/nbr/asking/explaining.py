@@ -16,40 +16,47 @@ from nbr.asking.asked import Memo
 from nbr.asking.components import components, is_crisp
 from nbr.asking.explanation import Effect, Explanation, Observation, Point
 from nbr.asking.points import best_points
-from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask
+from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask, observing, words_of
+from nbr.asking.ranking import classes
 from nbr.clock import OutOfTime
+from nbr.density.moved import moved
 from nbr.density.probability import often
 from nbr.errors import NbrError
 from nbr.inference import Limits, sat
 from nbr.inference.point import keep
 from nbr.inference.problem import Interval
+from nbr.inference.selectors import Selectors, detached, together
 from nbr.language import Expression
 from nbr.language.expressions import And, Atom, Not, conjuncts
 from nbr.model import Model
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
-from nbr.world import Bit, Real
 
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
 SHARES = {"answer": 0.3, "reasons": 0.3, "effects": 0.6, "points": 0.3}  # of the time that is left at each step
-OFTEN = 0.3  # of the time, for a probability
+OFTEN, MOVED = 0.2, 0.1  # of the time, for a probability, and for what moved it
+OUTCOMES = 12  # of observing a variable, up to which each is looked at
 LISTED = 0.3  # seconds of listing that are quicker than a solver's map
 
 
 def explained(model: Model, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
-    """An explanation, and of a model with a prior how often, for a share of the time."""
+    """An explanation, and of a model with a prior how often and what moved that, for shares of the time."""
     if model.prior is None:
         return explain(model, question, given, settings)
-    share = OFTEN * settings.budget
-    found = explain(model, question, given, replace(settings, budget=settings.budget - share))
-    return replace(found, probability=often(model, question, given, share, settings.seed))
+    shares = OFTEN * settings.budget, MOVED * settings.budget
+    found = explain(model, question, given, replace(settings, budget=settings.budget - sum(shares)))
+    told = often(model, question, given, shares[0], settings.seed)
+    if isinstance(told, str) or not isinstance(given, str | Expression) or not isinstance(question, str | Expression):
+        return replace(found, probability=told)
+    return replace(found, probability=told, moved=moved(model, question, given, shares[1], settings.seed))
 
 
 def explain(model: Model, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
     """The answer, and what it owes to which rules; all within the budget, saying what is not complete."""
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     proposition = as_set(question, model.world, "question")
-    condition = None if given is None else as_set(given, model.world, "condition")
+    model, condition = observing(model, given)
+    words, given = None if given is None else words_of(given), condition
     memo: Memo = {}
     answer = ask(model, question, given, _within(settings, limits.share(SHARES["answer"])), memo)
     found, witness, counter, observations = reasons.Reasons([], [], False, False), None, None, []
@@ -61,15 +68,17 @@ def explain(model: Model, question: Proposition, given: Proposition | None, sett
     with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
         witness, counter = best_points(model, proposition, condition, share)
     with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
-        observations = _next(model, question, proposition, condition, settings, limits, memo)
-    belief = [rule.degree for rule in model.rules]
+        observations = _next(model, question, proposition, condition, answer.ignorance, settings, limits, memo)
+    presence = detached(model.presence)
 
     def ranked(sets: reasons.Sets) -> list[list[int]]:
-        chance = sorted((-math.prod(belief[rule] for rule in each), len(each), sorted(each)) for each in sets)
+        """The most probable first; rules that exclude one another are no reason together."""
+        chance = sorted((-together(presence, each), len(each), sorted(each)) for each in sets)
+        chance = [each for each in chance if each[0] < 0 or not isinstance(presence, Selectors)]
         return [[rule + 1 for rule in rules] for _, _, rules in chance]
 
     return Explanation(
-        answer=answer,
+        answer=replace(answer, given=words),
         rules=tuple(effects),
         supports=ranked(found.supports),
         conflicts=ranked(found.conflicts),
@@ -109,7 +118,7 @@ def _effects(
     without = {}
     for done, position in enumerate(asked):
         rule, left = model.rules[position], limits.share(1 / (len(asked) - done))
-        without[position] = _bounded(answer, rule.degree)
+        without[position] = _bounded(answer, rule.degree if rule.choice is None else 1.0)
         if limits.left > 0:
             with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
                 others = [other for other in model.rules if other is not rule]
@@ -122,7 +131,10 @@ def _effects(
 
 
 def _bounded(answer: Answer, belief: float) -> Answer:
-    """Without a rule of belief b every expectation is at least what it was, and at most that over 1 - b."""
+    """Without a rule of belief b every expectation is at least what it was, and at most that over 1 - b.
+
+    So it is too where rules share a source: that a rule is absent makes the others no more likely to be there.
+    """
     bounds, most = answer.bounds, math.inf if belief == 1 else 1 / (1 - belief)
 
     def ratio(interval: Interval) -> Interval:
@@ -162,11 +174,10 @@ def _told(model: Model, point: torch.Tensor | None) -> Point | None:
     if point is None:
         return None
     with torch.no_grad():
-        grades, beliefs = model.grades_of_observed(point[None])[0], model.beliefs
-    broken = ((grades < HALF) & (beliefs > 0)).nonzero()[:, 0].tolist()
-    return Point(
-        model.world.show(point), float(keep(grades[None], beliefs)[0]), tuple(position + 1 for position in broken)
-    )
+        grades, presence = model.grades_of_observed(point[None])[0], model.presence
+        kept = float(keep(grades[None], presence)[0])
+    broken = ((grades < HALF) & (model.beliefs > 0)).nonzero()[:, 0].tolist()
+    return Point(model.world.show(point), kept, tuple(position + 1 for position in broken))
 
 
 def _next(
@@ -174,25 +185,34 @@ def _next(
     question: Proposition,
     proposition: Set,
     condition: Set | None,
+    gap_now: float,
     settings: Settings,
     limits: Limits,
     memo: Memo,
 ) -> list[Observation]:
-    """The mean gap after observing each variable that the question depends on, the smallest first."""
+    """The mean gap after observing each variable that the question depends on, the smallest first.
+
+    Where the model says what can be observed, only that, by what it narrows for its cost.
+    """
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
         return []
     asked, *_ = components(model, proposition, condition)
     known = {name for part in ([] if condition is None else conjuncts(condition)) for name in _fixed(part)}
     found = []
     read = {name for rule in asked.model.rules for name in rule.inputs}
-    names = [name for name in asked.model.world.names if name in read - known - proposition.names()]
+    costs = model.aims.observable
+    names = [
+        name
+        for name in asked.model.world.names
+        if name in read - known - proposition.names() and (costs is None or name in costs)
+    ]
     for name in _nearest(names, asked.model, proposition):
         if limits.left <= 0:
             break
         gap = _mean_gap(model, name, question, condition, settings, limits, memo)
         if gap is not None:
-            found.append(Observation(name, gap))
-    return sorted(found, key=lambda each: each.gap)
+            found.append(Observation(name, gap, None if costs is None else costs[name]))
+    return sorted(found, key=lambda each: each.order(gap_now))
 
 
 def _fixed(part: Expression) -> frozenset[str]:
@@ -223,13 +243,11 @@ def _mean_gap(
     limits: Limits,
     memo: Memo,
 ) -> float | None:
-    variable = model.world.variables[name]
-    if isinstance(variable, Real) or variable.size > 12:
+    values = _values(model, name, condition)
+    if values is None:
         return None
-    labels = ("0", "1") if isinstance(variable, Bit) else variable.labels
     weight = total = 0.0
-    for label in labels:
-        value = Atom(name, "=", (label,))
+    for value in values:
         both = value if condition is None else And((condition, value))
         try:
             share = ask(model, value, condition, _within(settings, limits.share(0.3)), memo).plausibility
@@ -242,3 +260,14 @@ def _mean_gap(
         if limits.left <= 0:
             return None
     return total / weight if weight > 0 else None
+
+
+def _values(model: Model, name: str, condition: Expression | None) -> list[Expression] | None:
+    """What may come of observing a variable: its values, or the pieces that statements cut a number into."""
+    variable = model.world.variables[name]
+    if variable.numeric:
+        found = [piece for piece, _ in classes(model, name, () if condition is None else (condition,))]
+        return found if len(found) <= OUTCOMES and model.aims.observable is not None else None
+    if len(variable.labels) > OUTCOMES:
+        return None
+    return [Atom(name, "=", (label,)) for label in variable.labels]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nbr.asking import verdict
@@ -12,6 +13,7 @@ from nbr.plots import html, intervals
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from nbr.density.moved import Moved
     from nbr.density.probability import Probability
 
 SHOWN = 5
@@ -50,10 +52,18 @@ class Point:
 
 @dataclass(frozen=True)
 class Observation:
-    """A variable, and the mean gap between belief and plausibility once it is observed."""
+    """A variable, the mean gap between belief and plausibility once it is observed, and what that costs, if told."""
 
     variable: str
     gap: float
+    cost: float | None = None
+
+    def order(self, gap_now: float) -> float:
+        """Smallest first: by the gap, or where there is a cost by what is narrowed for it."""
+        return self.gap if self.cost is None else (self.gap - gap_now) / self.cost
+
+    def as_json(self) -> dict[str, object]:
+        return {"variable": self.variable, "gap": self.gap, **({} if self.cost is None else {"cost": self.cost})}
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,7 @@ class Explanation:
     next: tuple[Observation, ...]
     at_half: tuple[int, ...] = ()
     probability: Probability | str | None = None  # how often, of a model with a prior, or why that is not known
+    moved: Moved | None = None  # from the base rate to that probability, where there is a condition
 
     @property
     def effects(self) -> list[Effect]:
@@ -96,7 +107,8 @@ class Explanation:
             "at_half": list(self.at_half),
             "witness": None if self.witness is None else self.witness.values,
             "counter": None if self.counter is None else self.counter.values,
-            "next": [{"variable": each.variable, "gap": each.gap} for each in self.next],
+            "moved": None if self.moved is None else self.moved.as_json(),
+            "next": [each.as_json() for each in self.next],
         }
 
     def _probability(self) -> dict[str, object] | None:
@@ -115,8 +127,9 @@ class Explanation:
         said += [*self._often(), *(self._effect(each) for each in self._told_effects()), *quarrel]
         if self.next and self.next[0].gap < answer.ignorance - WORTH_TELLING:
             best = self.next[0]
+            cost = "" if best.cost is None else f" for {best.cost:g}"
             gaps = f"the gap of {answer.ignorance:.2f} would be {best.gap:.2f} on average"
-            said.append(f"To know more, observe {best.variable}: {gaps}.")
+            said.append(f"To know more, observe {best.variable}{cost}: {gaps}.")
         return said
 
     def _often(self) -> list[str]:
@@ -124,11 +137,23 @@ class Explanation:
         if found is None or isinstance(found, str) or found.value is None:
             return []
         error = "" if found.exact else f" ± {found.error:.2f}"
-        said = f"With the base rates of the prior its probability is {found.value:.2f}{error}"
+        said = f"With the base rates of the prior its probability is {found.value:.2f}{error}{self._way(found.value)}"
         if found.widened is None or found.widened[1] - found.widened[0] < WORTH_TELLING:
             return [said + "."]
         low, high = found.widened
         return [f"{said}; columns never seen together leave {low:.2f} to {high:.2f} open."]
+
+    def _way(self, value: float) -> str:
+        """Where a probability came from, and what moved it most."""
+        if self.moved is None or self.moved.base.value is None or any(p.value is None for _, p in self.moved.steps):
+            return ""
+        reached = [self.moved.base.value, *(each.value or 0.0 for _, each in self.moved.steps)]
+        steps = [after - before for before, after in pairwise(reached)]
+        furthest = max(range(len(steps)), key=lambda at: abs(steps[at]))
+        if abs(steps[furthest]) < WORTH_TELLING:
+            return ", as without the condition"
+        most = f", most of it by {self.moved.steps[furthest][0]}" if len(steps) > 1 else ""
+        return f", {'up' if value >= reached[0] else 'down'} from {reached[0]:.2f} without the condition{most}"
 
     def _told_effects(self) -> list[Effect]:
         known = [each for each in self.effects if each.computed(self.answer)]

@@ -30,7 +30,7 @@ from nbr.priors import Prior
 from nbr.priors.base import Factor
 from nbr.rules import Rule
 from nbr.sources.encoding import Encoder
-from nbr.world import Real, World
+from nbr.world import World
 
 PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
 ENTRIES = 1 << 15  # of tables of a prior that become weights
@@ -75,7 +75,7 @@ class Weights:
         """The condition, and of each number with a step its values, so that they are told apart."""
         found = [] if self.condition is None else [self.condition]
         for name, variable in self.world.variables.items():
-            if isinstance(variable, Real) and variable.step and (variable.size or 0) <= STEPS:
+            if variable.numeric and variable.step and (variable.size or 0) <= STEPS:
                 steps = [variable.low + variable.step * number for number in range(variable.size or 0)]
                 found.append(Or(tuple(Atom(name, "=", (repr(step),)) for step in steps)))
         return found
@@ -155,7 +155,7 @@ def _encoded(
 
 def _stated(world: World, name: str, each: Values, at: int) -> Expression:
     variable = world.variables[name]
-    if not isinstance(variable, Real):
+    if not variable.numeric:
         return Atom(name, "=", (variable.show(float(each.codes[at])),))
     ((low, high),) = each.allowed[at]
     if low == high:

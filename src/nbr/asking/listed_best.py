@@ -12,6 +12,7 @@ from nbr.density.keeping import log_keep
 from nbr.factors import Unfit
 from nbr.factors.values import Values
 from nbr.inference.point import keep
+from nbr.inference.selectors import detached, with_certain
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.points.numbered import listing
@@ -60,11 +61,11 @@ def log_degrees(model: Model, condition: Set | None, points: Tensor) -> Tensor:
 
     Of statements it is a sum, which does not end at the smallest number there is as a product of many does.
     """
-    grades, beliefs = model.grades_of_observed(points), model.beliefs.detach()
+    grades, beliefs = model.grades_of_observed(points), detached(model.presence)
     if isinstance(condition, Rule):
         grades = torch.cat([grades, condition.grades(points)[:, None]], dim=1)
-        beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
-    if bool(((grades == 0) | (grades == 1)).all()):
+        beliefs = with_certain(beliefs)
+    if isinstance(beliefs, Tensor) and bool(((grades == 0) | (grades == 1)).all()):
         found = torch.where(grades == 0, torch.log1p(-beliefs), 0.0).sum(dim=1)
     else:
         found = keep(grades, beliefs).log()
@@ -105,5 +106,5 @@ def _log_weights(model: Model, condition: Set | None, points: Tensor, scored: bo
         found = known + log_keep(model, points)
         return found if condition is None else torch.where(condition.holds(model.world, points), found, -math.inf)
     grades = torch.cat([model.grades_of_observed(points), condition.grades(points)[:, None]], dim=1)
-    kept = keep(grades, torch.cat([model.likeliest, model.likeliest.new_ones(1)])).log()
+    kept = keep(grades, with_certain(model.likeliest)).log()
     return known + kept if not isinstance(model.prior, Model) else known + kept + log_keep(model.prior, points)

@@ -8,6 +8,7 @@ found out about parts that they share.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from nbr.asking.answer import Answer, Bounds
 from nbr.asking.asked import Memo
 from nbr.asking.question import Settings, as_set, ask, tidy
 from nbr.errors import NbrError
+from nbr.inference.selectors import worlds
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.points.numbered import Listing, listing
@@ -51,7 +53,7 @@ def ask_many(
     memo = {} if memo is None else memo
     told = clock.now()
     for given, positions in by_condition.items():
-        if table is not None:
+        if table is not None and not _graded(model, given):
             some = [questions[position][0] for position in positions]
             found |= dict(zip(positions, table.answers(some, given), strict=True))
         else:
@@ -65,6 +67,15 @@ def ask_many(
             watch(len(found), len(questions))
     watch(len(found), len(questions))
     return [found[position] for position in range(len(questions))]
+
+
+def _graded(model: Model, given: str | None) -> bool:
+    """Whether a condition brings rules of its own; what is wrong with it is said by whoever asks."""
+    if given is None or "@" not in given:
+        return False
+    with suppress(NbrError):
+        return model.observing(given)[0] is not model
+    return True
 
 
 def pairs(questions: Iterable[Any]) -> list[Question]:
@@ -96,9 +107,7 @@ class _Table:
         for rule in range(grades.shape[1]):
             shapes = torch.cat([shapes, torch.minimum(shapes, grades[:, rule])])
         self.shapes = shapes  # (worlds, points)
-        self.chance = shapes.new_ones(1)  # of each world
-        for belief in model.beliefs.tolist():
-            self.chance = torch.cat([self.chance * (1 - belief), self.chance * belief])
+        self.chance = worlds(model.presence).detach()
         self.known: dict[str, Tensor] = {}
 
     def holds(self, words: str, what: str) -> Tensor:

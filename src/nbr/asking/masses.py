@@ -9,9 +9,9 @@ from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.inference.lattice import best
+from nbr.inference.selectors import worlds
 from nbr.model import Model
 from nbr.points.cells import cells
-from nbr.world import Real
 
 RULES = 16
 LISTED = 1 << 24  # memberships of all points in all worlds
@@ -29,7 +29,7 @@ class FocalSet:
 def of_worlds(model: Model) -> Tensor:
     """p(y) max mu_y / E max mu_Y for every world y."""
     _, grades = _listed(model)
-    return _share(_probabilities(model.beliefs) * best(grades))
+    return _share(worlds(model.presence).detach() * best(grades))
 
 
 def of_sets(model: Model) -> list[FocalSet]:
@@ -41,7 +41,7 @@ def of_sets(model: Model) -> list[FocalSet]:
     for rule in range(grades.shape[1]):
         shapes = torch.cat([shapes, torch.minimum(shapes, grades[:, rule])])
     heights = shapes.amax(dim=1)
-    mass = _share(_probabilities(model.beliefs) * heights)
+    mass = _share(worlds(model.presence).detach() * heights)
     focal = mass > 0
     scaled, member = torch.unique(shapes[focal] / heights[focal, None], dim=0, return_inverse=True)
     summed = torch.zeros(len(scaled), dtype=torch.float64).index_add(0, member, mass[focal])
@@ -53,7 +53,7 @@ def _listed(model: Model) -> tuple[Tensor, Tensor]:
     world = model.latent
     if len(model.rules) > RULES:
         raise NbrError(f"masses are listed for up to {RULES} rules; this model has {len(model.rules)}")
-    reals = [name for name, variable in world.variables.items() if isinstance(variable, Real)]
+    reals = [name for name, variable in world.variables.items() if variable.numeric]
     if reals:
         raise NbrError(f"masses are listed for finite worlds; {reals[0]!r} is a number")
     listing = cells(world, {}, (), 1)
@@ -62,14 +62,6 @@ def _listed(model: Model) -> tuple[Tensor, Tensor]:
     points = torch.cat([chunk for chunk, _ in listing.chunks()])
     with torch.no_grad():
         return points, model.grades(points)
-
-
-def _probabilities(beliefs: Tensor) -> Tensor:
-    """p(y) for every world, section 2.1."""
-    chance = beliefs.new_ones(1)
-    for belief in beliefs.detach():
-        chance = torch.cat([chance * (1 - belief), chance * belief])
-    return chance
 
 
 def _share(weights: Tensor) -> Tensor:

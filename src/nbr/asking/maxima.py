@@ -21,6 +21,7 @@ from nbr.asking.points import greedy
 from nbr.inference import sat
 from nbr.inference.formula import Formula
 from nbr.inference.point import keep
+from nbr.inference.selectors import Selectors, detached, with_certain
 from nbr.language import Expression
 from nbr.language.expressions import Constant
 from nbr.model import Model
@@ -58,6 +59,8 @@ class Wanted:
 
     @property
     def no_tables(self) -> str | None:
+        if any(isinstance(body.presence, Selectors) for body in self.model.bodies):
+            return "rules share a source or are possibilities of which one is there"
         if self.model.codec is not None:
             return "rules on codes are no tables"
         return "the condition is fuzzy" if isinstance(self.condition, Rule) else None
@@ -188,9 +191,9 @@ MAXIMA: list[Way[Wanted, Candidates]] = [Tables(), Listed(), Pieces(), MaxSat(),
 
 def _by_listing(listing: Listing, world: World, limits: Limits) -> tuple[Tensor | None, bool]:
     rows = listing.rows(limits)
-    beliefs = listing.model.beliefs.detach()
+    beliefs = detached(listing.model.presence)
     if isinstance(listing.condition, Rule):
-        beliefs = torch.cat([beliefs, beliefs.new_ones(1)])
+        beliefs = with_certain(beliefs)
     if not len(rows.witnesses):
         return None, False
     found = keep(rows.witnesses, beliefs)

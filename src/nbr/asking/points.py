@@ -12,7 +12,6 @@ from nbr.language import Expression
 from nbr.model import Model
 from nbr.sources import Listing, Source, Statements
 from nbr.sources.source import Set
-from nbr.world import Real
 
 LISTED = 0.3  # seconds
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied
@@ -23,7 +22,7 @@ def best_points(
     model: Model, proposition: Set, condition: Set | None, limits: Limits
 ) -> tuple[Tensor | None, Tensor | None]:
     """A point of the condition at which the question holds, and one at which it does not; None where none was found."""
-    values = [0.0 if not isinstance(v, Real) else v.low for v in model.world.variables.values()]
+    values = [0.0 if not v.numeric else v.low for v in model.world.variables.values()]
     whole = torch.tensor(values, dtype=torch.float64)
     asked, *others = components(model, proposition, condition)
     for part in others:
@@ -50,9 +49,8 @@ def _best(part: Component, union: str, limits: Limits) -> dict[str, float] | Non
         inside = (rows.member > 0) if union == "yes" else (rows.member < 1)
         if not bool(inside.any()):
             return None
-        beliefs = part.model.beliefs
-        grades = rows.witnesses[:, : len(beliefs)]
-        score = torch.where(inside, keep(grades, beliefs), -1.0)
+        grades = rows.witnesses[:, : len(part.model.rules)]
+        score = torch.where(inside, keep(grades, part.model.presence), -1.0)
         names = listing.model.world.names
         return dict(zip(names, rows.points[int(score.argmax())].tolist(), strict=True))
     if not sat.available() or not isinstance(part.proposition, Expression):

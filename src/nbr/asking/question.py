@@ -76,7 +76,7 @@ def ask(
     """
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     proposition = as_set(question, model.world, "question")
-    condition = None if given is None else as_set(given, model.world, "condition")
+    model, condition = observing(model, given)
     with torch.no_grad(), clock.until(limits.deadline + GRACE):
         asked, *others = _parted(model, proposition, condition)
         found = _checked(asked, model, condition, settings, limits.share(ASKED) if others else limits, memo)
@@ -88,8 +88,8 @@ def ask(
     points = [each.points for each in everything if each.points is not None]
     bounds = _bounds(found, rest)
     return Answer(
-        question=_words(question),
-        given=None if given is None else _words(given),
+        question=words_of(question),
+        given=None if given is None else words_of(given),
         bounds=bounds,
         exact=bounds.kind == "proved" and _width(bounds) == 0,
         engine=" and ".join(dict.fromkeys(each.engine for each in everything)),
@@ -172,6 +172,13 @@ def _width(bounds: Bounds) -> float:
     return max(high - low for low, high in (bounds.belief, bounds.plausibility, bounds.conflict))
 
 
+def observing(model: Model, given: Proposition | None) -> tuple[Model, Set | None]:
+    """The model for one condition, and the condition as a set of points; what has a degree is a rule of the model."""
+    if given is None or isinstance(given, str | Expression):
+        return model.observing(given)
+    return model, as_set(given, model.world, "condition")
+
+
 def as_set(words: Proposition, world: World, what: str) -> Set:
     """A question or condition as a set of points of a world."""
     try:
@@ -189,5 +196,6 @@ def as_set(words: Proposition, world: World, what: str) -> Set:
     return stated(words, world, what)
 
 
-def _words(words: Proposition) -> str:
+def words_of(words: Proposition) -> str:
+    """A question or condition as its author would know it again."""
     return str(words) if isinstance(words, str | Expression | Rule) else getattr(words, "__name__", "a function")

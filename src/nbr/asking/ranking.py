@@ -25,7 +25,7 @@ from nbr.language.expressions import Atom, conjunction
 from nbr.model import Model
 from nbr.plots import html, intervals
 from nbr.rules import Rule
-from nbr.world import Bit, Real, World
+from nbr.world import Bit, Variable, World
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -114,7 +114,7 @@ class Ranking:
 def bare(world: World, question: object) -> str | None:
     """The choice or number that a question names without a word about it, if that is all it does."""
     said = parse(question, world) if isinstance(question, str) else question
-    if not isinstance(said, Atom) or said.operator or isinstance(world.variables.get(said.name, BIT), Bit):
+    if not isinstance(said, Atom) or said.operator or world.variables.get(said.name, BIT).boolean:
         return None
     return said.name
 
@@ -125,9 +125,10 @@ def rank(model: Model, variable: str, given: Proposition | None, settings: Setti
     if not isinstance(variable, str):
         raise NbrError(f"a ranking is of a variable by its name, not of {type(variable).__name__}")
     world.column(variable)
-    condition = None if given is None else asking.as_set(given, world, "condition")
+    words = None if given is None else asking.words_of(given)
+    model, given = asking.observing(model, given)
     kind = world.variables[variable]
-    told_apart = classes(model, variable, () if condition is None else (condition,))
+    told_apart = classes(model, variable, () if given is None else (given,))
     found: list[Value] = []
     memo: Memo = {}
     for number, (statement, values) in enumerate(told_apart):
@@ -135,10 +136,10 @@ def rank(model: Model, variable: str, given: Proposition | None, settings: Setti
         with clock.until(deadline + asking.GRACE):
             answer = asking.ask(model, statement, given, replace(settings, budget=left), memo)
         found += [Value(value, answer) for value in values]
-    if not isinstance(kind, Real):
+    if not kind.numeric:
         found.sort(key=lambda each: kind.code(each.value))  # ties stay in the order of the labels
     found.sort(key=lambda each: (-each.answer.plausibility, -each.answer.belief))
-    return Ranking(variable, answer.given, tuple(found))
+    return Ranking(variable, words, tuple(found))
 
 
 Class = tuple[Expression, list[str]]  # a statement about one of some values that have the same answer
@@ -148,7 +149,7 @@ Conditions = Sequence[Expression | Rule]
 def classes(model: Model, name: str, conditions: Conditions) -> list[Class]:
     """The values of a variable, those together that neither rules nor conditions tell apart; of a number its pieces."""
     kind = model.world.variables[name]
-    return (_pieces if isinstance(kind, Real) else _labels)(model, name, conditions)
+    return (_pieces if kind.numeric else _labels)(model, name, conditions)
 
 
 def _labels(model: Model, name: str, conditions: Conditions) -> list[Class]:
@@ -167,7 +168,7 @@ def _labels(model: Model, name: str, conditions: Conditions) -> list[Class]:
 def _pieces(model: Model, name: str, conditions: Conditions) -> list[Class]:
     """Stretches of a number: the numbers that are named and the open pieces between them, joined where all agrees."""
     world, variable = model.world, model.world.variables[name]
-    assert isinstance(variable, Real)
+    assert variable.numeric
     atoms, apart = _told_apart(model, name, conditions)
     cuts = {code for atom in atoms for code in atom.codes(world)}
     if apart:
@@ -206,14 +207,14 @@ class Stretch:
         last = math.ceil(self.high / step - SLACK) - 1 if self.above else math.floor(self.high / step + SLACK)
         return Stretch(first * step, last * step) if first <= last else None
 
-    def statement(self, name: str, variable: Real) -> Expression:
+    def statement(self, name: str, variable: Variable) -> Expression:
         if self.low == self.high:
             return Atom(name, "=", (repr(self.low),))
         parts = [Atom(name, ">" if self.below else ">=", (repr(self.low),))] if self.low > variable.low else []
         parts += [Atom(name, "<" if self.above else "<=", (repr(self.high),))] if self.high < variable.high else []
         return conjunction(parts) or Atom(name, ">=", (repr(variable.low),))
 
-    def shown(self, variable: Real) -> str:
+    def shown(self, variable: Variable) -> str:
         low, high = variable.show(self.low), variable.show(self.high)
         if self.low == self.high:
             return low

@@ -10,11 +10,11 @@ from nbr.asking.asked import Memo
 from nbr.asking.best import Best, best
 from nbr.asking.explaining import explained
 from nbr.asking.explanation import Explanation
-from nbr.asking.question import Proposition, Settings, as_set, ask
+from nbr.asking.question import Proposition, Settings, ask
 from nbr.asking.ranking import Ranking, rank
 from nbr.density.probability import Probability, probability
 from nbr.errors import NbrError
-from nbr.language import Expression
+from nbr.language import Expression, parse
 from nbr.language.expressions import conjunction
 from nbr.model import Model
 
@@ -43,9 +43,10 @@ class Session:
 
     def given(self, observation: str | Expression) -> Session:
         """The same with one more observation."""
-        statement = as_set(observation, self.model.world, "observation")
+        statement = parse(observation, self.model.world) if isinstance(observation, str) else observation
         if not isinstance(statement, Expression):
-            raise NbrError("an observation is a statement in the query language")
+            raise NbrError(f"observation: it is a statement in the query language, not a {type(observation).__name__}")
+        self.model.observing(statement)
         return Session(self.model, (*self.observed, statement), self._memo)
 
     def ask(self, question: Proposition, **settings: object) -> Answer:

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
@@ -27,7 +26,7 @@ from nbr.classify.intervals import MOST_LABELS, discounted, in_label
 from nbr.classify.layouts import Layout
 from nbr.classify.modules import BareScores, Logits
 from nbr.classify.pairs import Pairs
-from nbr.classify.recipe import Recipe, Sample, suggested
+from nbr.classify.recipe import Recipe, Sample, recipe_of
 from nbr.classify.rejection import Rejection
 from nbr.classify.rules import NonexpansiveRules
 from nbr.classify.storage import (
@@ -41,14 +40,13 @@ from nbr.classify.storage import (
     restored,
     written,
 )
-from nbr.errors import NbrError, suggest
+from nbr.errors import NbrError
 from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed
 from nbr.training import Watcher, here
 
 Array = NDArray[Any]
 OVER_RULES = ("share", "scale", "belief")
-FRAMES = ("auto", "rest", "pairs")
 FURTHEST = 8.0  # times epsilon: no larger radius is looked for
 
 
@@ -157,7 +155,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         """Train in three steps: networks, then scales and memories, then beliefs."""
         check_combine(self.combine)
         every = self._sample(X, y, sample_weight)
-        recipe = self._recipe(every)
+        recipe = recipe_of(self, every)
         sample, held = every.split(self.held_out, recipe.seed)
         watch = progress(self.verbose)
         path = None if self.checkpoint is None else Path(self.checkpoint)
@@ -269,36 +267,6 @@ class RobustClassifier(Pictures, BeliefEstimator):
     def _rules(self) -> NonexpansiveRules:
         check_is_fitted(self, "rules_")
         return self.rules_
-
-    def _recipe(self, sample: Sample) -> Recipe:
-        epsilon = suggested(sample) if self.epsilon == "auto" else self.epsilon
-        if not 0 <= self.held_out < 1:
-            raise NbrError(f"held_out is a share from 0 up to 1, not {self.held_out!r}")
-        for name in ("networks", "width", "depth", "head", "epochs", "batch_size", "learning_rate", "beta"):
-            if not getattr(self, name) > 0:
-                raise NbrError(f"{name} is above 0, not {getattr(self, name)!r}")
-        if self.linear not in (True, False, "auto"):
-            raise NbrError(f'linear is True, False or "auto", not {self.linear!r}')
-        if self.frames not in FRAMES:
-            raise NbrError(f"unknown frames {self.frames!r}" + suggest(str(self.frames), FRAMES))
-        few = len(self.classes_) == 2
-        return Recipe(
-            epsilon=check_epsilon(epsilon),
-            frames=("rest" if few else "pairs") if self.frames == "auto" else self.frames,
-            networks=self.networks,
-            width=self.width,
-            depth=self.depth,
-            head=self.head,
-            epochs=self.epochs,
-            batch=self.batch_size,
-            rate=self.learning_rate,
-            beta=self.beta,
-            gamma=self.gamma,
-            omega=self.omega,
-            memories=self.memories,
-            augment=self.augment,
-            seed=int(check_random_state(self.random_state).randint(2**31)),
-        )
 
 
 def _layout(recipe: Recipe, labels: int) -> Layout:

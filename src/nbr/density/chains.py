@@ -18,7 +18,6 @@ from nbr.density.keeping import log_keep
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.priors import Independent
-from nbr.world import Real
 
 STARTS, EACH = 64, 16  # and chains from each
 CHAINS = STARTS * EACH
@@ -76,7 +75,7 @@ class Chains:
         world = self.draws.model.world
         state = self.state.clone()
         for column, variable in enumerate(world.variables.values()):
-            if isinstance(variable, Real):
+            if variable.numeric:
                 if column not in self._units:
                     self._units[column] = max(float(state[:, column].std()), 1e-9 * (variable.high - variable.low))
                 state[:, column] /= self._units[column]

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from nbr.density.conditions import spots
 from nbr.language import Expression
-from nbr.world import Real, World
+from nbr.world import World
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Classes:
 
 def _values(world: World, name: str, atoms: Sequence[Expression]) -> Tensor:
     variable = world.variables[name]
-    if not atoms and isinstance(variable, Real) and variable.size is not None:  # a count, each value for itself
+    if not atoms and variable.numeric and variable.size is not None:  # a count, each value for itself
         return variable.low + variable.step * torch.arange(variable.size, dtype=torch.float64)
     return spots(world, name, atoms)
 

@@ -13,7 +13,7 @@ from nbr.language import Expression
 from nbr.language.expressions import conjunction, conjuncts
 from nbr.priors import Allowed
 from nbr.sources.columns import runs
-from nbr.world import Real, World
+from nbr.world import World
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ def allowed(world: World, name: str, parts: Sequence[Expression]) -> Allowed:
     points = torch.zeros(len(values), len(world), dtype=torch.float64)
     points[:, world.column(name)] = values
     holds = torch.stack([part.holds(world, points) for part in parts]).all(dim=0)
-    return pieces(values, holds) if isinstance(world.variables[name], Real) else holds
+    return pieces(values, holds) if world.variables[name].numeric else holds
 
 
 def spots(world: World, name: str, statements: Sequence[Expression]) -> Tensor:
     """The values of a variable, or of a real those that stand for all: its ends, the cuts, and one between each."""
     variable = world.variables[name]
-    if not isinstance(variable, Real):
-        return torch.arange(variable.size, dtype=torch.float64)
+    if not variable.numeric:
+        return torch.arange(len(variable.labels), dtype=torch.float64)
     cuts = {cut for part in statements for cut in part.cuts(world).get(name, ())}
     inner = {cut for cut in cuts if variable.low < cut < variable.high}
     edges = torch.tensor(sorted({variable.low, variable.high, *inner}), dtype=torch.float64)

@@ -18,6 +18,8 @@ from torch import Tensor
 from nbr.density.conditions import pieces, spots
 from nbr.inference import ganak
 from nbr.inference.formula import Clause
+from nbr.inference.hidden import guards
+from nbr.inference.selectors import Selectors
 from nbr.language import Expression
 from nbr.language.linear import compares_numbers
 from nbr.model import Model
@@ -25,7 +27,7 @@ from nbr.points.cells import cells
 from nbr.priors import Independent
 from nbr.rules import Rule
 from nbr.sources.encoding import Encoder
-from nbr.world import Real, World
+from nbr.world import World
 
 CLOSE = 1e-9  # of the range of a number: the same edge
 LEVELS = 16  # of grade, up to which they are counted one by one
@@ -81,25 +83,19 @@ def _sums(
     level: float,
     deadline: float,
 ) -> tuple[float, float] | None:
-    believed = [(rule, float(rule.likeliest)) for rule in _rules(model)]
-    said = [(belief, rule.at_least(level)) for rule, belief in believed if belief > 0]
-    rules = [(belief, statement) for belief, statement in said if statement is not None]
+    said = [rule.at_least(level) for rule in _rules(model) if float(rule.likeliest) > 0]
+    rules = [statement for statement in said if statement is not None]
     if len(rules) < len(said):
         return None
-    statements = [question, *([] if condition is None else [condition]), *(statement for _, statement in rules)]
+    statements = [question, *([] if condition is None else [condition]), *rules]
     if compares_numbers(statements):
         return None  # the prior does not weigh regions that comparisons between numbers make
     encoder = Encoder(model.world, statements)
     weights: list[tuple[int, float]] = []
     if condition is not None:
         encoder.require(condition)
-    for belief, statement in rules:
-        if belief == 1:
-            encoder.require(statement)
-            continue
-        selector = encoder.fresh()
-        encoder.require(statement, unless=-selector)
-        weights.append((selector, belief))
+    for body in model.bodies:
+        _selected(encoder, body, level, weights)
     asked = encoder.literal(question)
     for name in model.world.names:
         _weigh(encoder, name, _masses(prior, encoder, name, statements), weights)
@@ -114,11 +110,24 @@ def _sums(
     return values[0], values[1]
 
 
+def _selected(encoder: Encoder, body: Model, level: float, weights: list[tuple[int, float]]) -> None:
+    """Require each rule where its selectors say that it is there, and weigh these."""
+    likeliest = body.likeliest
+    if isinstance(likeliest, Tensor):
+        likeliest = Selectors(likeliest, (-1,) * len(likeliest), (-1,) * len(likeliest), likeliest[:0], ())
+    chance, told = guards(likeliest, encoder.fresh)
+    weights += chance.items()
+    for rule, guard in zip(body.rules, told, strict=True):
+        statement = rule.at_least(level)
+        if guard is not None and statement is not None:
+            encoder.require(statement, unless=-encoder.both(guard) if guard else None)
+
+
 def _masses(prior: Independent, encoder: Encoder, name: str, statements: list[Expression]) -> list[float]:
     """The probability of each class of values that statements tell apart."""
     member = torch.tensor(encoder.members(name))
     values, classes = spots(prior.world, name, statements), member
-    if real := isinstance(prior.world.variables[name], Real):
+    if real := prior.world.variables[name].numeric:
         classes = _spot_classes(prior, name, statements, values, member)
     found = []
     for number in range(int(member.max()) + 1):

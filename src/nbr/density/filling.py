@@ -18,7 +18,7 @@ from nbr.language import Expression
 from nbr.language.expressions import Atom, conjunction
 from nbr.model import Model
 from nbr.tables import Table
-from nbr.world import Real, World
+from nbr.world import World
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +132,7 @@ def misfits(model: Model, table: Table, scores: Tensor, count: int, seed: int, o
 
 def _value(world: World, at: int, code: Tensor) -> str:
     variable = world.variables[world.names[at]]
-    known = isinstance(variable, Real) or 0 <= float(code) < variable.size
+    known = variable.numeric or 0 <= float(code) < len(variable.labels)
     return variable.show(float(code)) if known else "(unknown)"
 
 
@@ -184,5 +184,5 @@ def _told(world: World, row: Tensor, column: str) -> Expression | None:
 
 def _atom(world: World, name: str, code: float) -> Atom:
     variable = world.variables[name]
-    plain = isinstance(variable, Real) and not variable.unit
+    plain = variable.numeric and not variable.unit
     return Atom(name, "=", (repr(code) if plain else variable.show(code),))

@@ -13,9 +13,10 @@ from nbr.errors import NbrError
 from nbr.model import Model
 from nbr.priors import Independent, Prior, uniform
 from nbr.priors.independent import product
+from nbr.rules.source import joined
 from nbr.tables import seen_together
 from nbr.tables.seen_together import Together
-from nbr.world import Real, Variable, World
+from nbr.world import Variable, World
 
 
 def combined(one: Model, other: Model) -> Model:
@@ -24,7 +25,8 @@ def combined(one: Model, other: Model) -> Model:
         raise NbrError("models with a decoder cannot be combined: their latent worlds differ")
     world = one.world | other.world
     seen = Together.of(world, seen_together.combined(one.seen, other.seen))
-    return Model(world, (*one.rules, *other.rules), prior=_prior(world, one, other), seen=seen)
+    prior, aims, rules = _prior(world, one, other), one.aims & other.aims, tuple(joined(one.rules, other.rules))
+    return Model(world, rules, prior=prior, seen=seen, aims=aims)
 
 
 def _prior(world: World, left: Model, right: Model) -> Prior | Model | None:
@@ -77,7 +79,7 @@ def _same(one: Prior | Model, other: Prior | Model) -> bool:
 
 def _product(name: str, variable: Variable, one: Tensor, other: Tensor) -> Tensor:
     """The product of two distributions of one variable; that of two normal curves is one again."""
-    if not isinstance(variable, Real):
+    if not variable.numeric:
         both = one / one.sum() * other
         if not bool((both > 0).any()):
             raise NbrError(f"the priors of the two models leave no value of {name!r}")

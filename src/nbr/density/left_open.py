@@ -41,6 +41,17 @@ class Open:
     note: str = ""
     error: Range | None = None  # of either end, over tables of as many rows
 
+    @property
+    def widened(self) -> Range | None:
+        return wider(self.range, self.error)
+
+
+def wider(found: Range | None, error: Range | None) -> Range | None:
+    """A range with the sampling error of either end, if that is known."""
+    if found is None or error is None:
+        return found
+    return max(0.0, found[0] - error[0]), min(1.0, found[1] + error[1])
+
 
 def left_open(
     model: Model,

@@ -13,16 +13,23 @@ from nbr.density.sums import ORDERED
 from nbr.density.weighted import listed
 from nbr.errors import NbrError
 from nbr.factors import taken_apart
-from nbr.language import Expression, parse
+from nbr.language import Expression
+from nbr.language.several import statements as read
 from nbr.model import Model
+
+SEARCH = 10.0  # seconds for an order of summing, at the most
 
 Often = tuple[float, float] | None  # P(Q | C) and half of its 95% interval; None where none is known
 
 
 def probabilities(model: Model, questions: Sequence[tuple[str, str | None]], budget: float, seed: int) -> list[Often]:
     """P(Q | C) of each question, in order; the budget is that of each."""
-    words = {said for pair in questions for said in pair if said is not None}
-    statements = {said: parse(said, model.world) for said in words}
+    graded = {given: "@" in (given or "") and model.observing(given)[0] is not model for _, given in questions}
+    if any(graded.values()):
+        plain = [pair for pair in questions if not graded[pair[1]]]
+        found = iter(probabilities(model, plain, budget, seed))
+        return [_alone(model, *pair, budget, seed) if graded[pair[1]] else next(found) for pair in questions]
+    statements = read([said for pair in questions for said in pair if said is not None], model.world, "question")
     points = listed(model, frozenset().union(*(statement.names() for statement in statements.values())))
     if points is None:
         asked = [(statements[question], None if given is None else statements[given]) for question, given in questions]
@@ -45,7 +52,8 @@ def _together(model: Model, asked: Sequence[Asked], budget: float) -> list[float
         groups.setdefault(taken_apart(model.world, said)[0], []).append(place)
     found: list[float | None] = [None] * len(asked)
     for places in groups.values():
-        shares = contracted(model, [asked[place] for place in places], ORDERED * budget)
+        seconds = min(SEARCH, ORDERED * budget * len(places))  # one order serves all
+        shares = contracted(model, [asked[place] for place in places], seconds)
         if shares is None:
             return None
         for place, share in zip(places, shares, strict=True):

@@ -14,7 +14,7 @@ from nbr.density.weighted import listed
 from nbr.factors import Unfit
 from nbr.language import Expression
 from nbr.model import Model
-from nbr.world import Real, World
+from nbr.world import World
 
 Stated = Mapping[str, Sequence[Expression]]  # of a variable, statements of which each point meets one
 Conditions = Sequence[Expression | None]
@@ -29,7 +29,7 @@ def marginals(
     Variables are left out that could not be weighed in `budget` seconds; then there is a reason beside the rest.
     """
     start, world = clock.now(), model.world
-    numbers = [name for name in stated if isinstance(world.variables[name], Real)]
+    numbers = [name for name in stated if world.variables[name].numeric]
     said = [each for each in conditions if each is not None]
     try:
         tables = network(model, [*said, *(each for name in numbers for each in stated[name])], ORDERED * budget)

@@ -17,7 +17,7 @@ from nbr.density.likelihood import log_weights, marginal
 from nbr.errors import NbrError
 from nbr.model import Model
 from nbr.points.numbered import listing
-from nbr.world import Real, World
+from nbr.world import World
 
 AT_ONCE = 1 << 15  # rows, with every value in turn
 COMPLETED = 1 << 22  # points that complete rows, at a time
@@ -80,7 +80,7 @@ def cells(model: Model, codes: Tensor, column: str, seed: int = 0) -> Cells:
     generator = torch.Generator().manual_seed(seed)
     distinct, back = _distinct(rest)
     with torch.no_grad():
-        if isinstance(model.world.variables[column], Real):
+        if model.world.variables[column].numeric:
             draws, weights = _numbers(model, distinct, at, generator)
             return Cells(model.world, column, None, draws[back], weights[back])
         return Cells(model.world, column, _labels(model, distinct, at, generator)[back])

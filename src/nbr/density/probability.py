@@ -7,13 +7,16 @@ from dataclasses import dataclass
 import torch
 
 from nbr import clock
-from nbr.density.left_open import left_open
+from nbr.density import ranges
+from nbr.density.behind import behind, together
+from nbr.density.estimate import Found
+from nbr.density.left_open import Open, left_open, wider
 from nbr.density.sums import Ratio, value
 from nbr.errors import NbrError
 from nbr.language import Expression, stated
 from nbr.model import Model
 
-ASKED = 0.7  # of the time, before what stays open
+ASKED, BEHIND = 0.6, 0.1  # of the time, for the value and for the rows under its condition, before what stays open
 
 Words = str | Expression
 
@@ -21,6 +24,10 @@ Words = str | Expression
 @dataclass(frozen=True)
 class Probability:
     """How often the question holds where the condition does, in the distribution of prior and rules.
+
+    `range` is the headline: 95% for what as many rows as the model was learned from leave possible, and columns that
+    no rows showed together; `rows` is how many of them rest under the condition, the smallest number behind any part.
+    Both are None where the model does not know its rows.
 
     `error` is half the width of a 95% interval, 0 where the value is exact. Both are None where nothing was computed
     that holds: the value is between 0 and 1, and `note` says what was tried. `open` is the range over all
@@ -38,13 +45,13 @@ class Probability:
     method: str
     note: str = ""
     open_error: tuple[float, float] | None = None
+    range: tuple[float, float] | None = None
+    rows: float | None = None
 
     @property
     def widened(self) -> tuple[float, float] | None:
         """What stays open, with the sampling error of either end, if that is known."""
-        if self.open is None or self.open_error is None:
-            return self.open
-        return max(0.0, self.open[0] - self.open_error[0]), min(1.0, self.open[1] + self.open_error[1])
+        return wider(self.open, self.open_error)
 
     @property
     def words(self) -> str:
@@ -55,6 +62,8 @@ class Probability:
 
     def as_json(self) -> dict[str, object]:
         return {
+            "range": None if self.range is None else list(self.range),
+            "rows": self.rows,
             "value": self.value,
             "error": self.error,
             "exact": self.exact,
@@ -66,6 +75,9 @@ class Probability:
 
     def __str__(self) -> str:
         asked = self.question + (f" | {self.given}" if self.given else "")
+        if self.range is not None and self.rows is not None:
+            low, high = self.range
+            asked += f": [{low:.4f}, {high:.4f}] (95%, {self.rows:,.0f} rows)"
         how = self.words + (" (exact)" if self.exact else " (95%)" if self.value is not None else "")
         left = "" if self.open is None else f", open [{self.open[0]:.4f}, {self.open[1]:.4f}]"
         return f"{asked}: {how}{left}"
@@ -86,12 +98,18 @@ def probability(
     if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
         raise NbrError(f"the seed is a whole number from 0 to 2^63, not {seed}")
     asked = stated(question, model.world, "question")
-    condition = None if given is None else stated(given, model.world, "condition")
+    observing, condition = model.observing(given)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        ratio = Ratio(model, asked, condition, generator)
+        ratio = Ratio(observing, asked, condition, generator)
         found = value(ratio, ASKED * budget if model.seen else budget)
-        left = left_open(model, asked, condition, found.value, start + budget, generator)
+        rows = behind(model, observing, ratio, BEHIND * budget)
+        if observing is model or model.seen is None:
+            left = left_open(model, asked, condition, found.value, start + budget, generator)
+        elif together(model, observing, ratio):
+            left = Open(None if found.value is None else (found.value, found.value))
+        else:
+            left = Open(None, "what stays open under evidence with a degree is not computed")
     note = "; ".join(each for each in (found.reason, left.note) if each)
     return Probability(
         question=str(question),
@@ -103,7 +121,20 @@ def probability(
         method=found.method,
         note=note,
         open_error=left.error,
+        range=_range(model, found, left, rows),
+        rows=rows,
     )
+
+
+def _range(model: Model, found: Found, left: Open, rows: float | None) -> tuple[float, float] | None:
+    """The range to tell; None too where not even what stays open is known."""
+    if left.range is None and left.note:
+        return None
+    ends = None
+    if found.value is not None and found.error is not None:
+        ends = max(0.0, found.value - found.error), min(1.0, found.value + found.error)
+    worth = None if rows is None or model.seen is None else rows / model.seen.dispersion
+    return ranges.told(ends, left.range, left.widened, worth)
 
 
 def often(model: Model, question: object, given: object, budget: float, seed: int) -> Probability | str:

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nbr import registry
+from nbr import aims, registry
+from nbr.density import sensors
 from nbr.density.written import by_hand as prior_by_hand
 from nbr.density.written import written as prior_written
 from nbr.errors import NbrError, suggest
 from nbr.model import Model
 from nbr.priors import Prior
 from nbr.rules import written
-from nbr.rules.base import Rule, number, text
+from nbr.rules.base import Rule
 from nbr.rules.codec import Codec
-from nbr.rules.support import Support
+from nbr.rules.told import Choices, Sources, possibilities, read_rule, together_by_hand, together_plain
 from nbr.tables.seen_together import Together
 from nbr.world import World
 
-IN_TOML = ("things", "variables", "rules", "expect", "prior", "views", "view_rows")
-OF_RULES = ("belief", "name", "support")  # what every kind of rule has
+IN_TOML = (
+    *("things", "variables", "rules", "expect", "prior", "views", "view_rows", "dispersion", "sensors"),
+    *("observable", "actions", "sources"),
+)
 LEARNED = "learned"  # a prior that is a model
 
 
@@ -34,6 +37,7 @@ def write(model: Model) -> tuple[registry.Spec, registry.Tensors]:
             said["weights"], parts = first[id(rule.weights)] + 1, {}
         spec["rules"].append(said)
         tensors |= registry.joined(parts, f"rules.{position}")
+    spec |= together_plain(model.rules, spec["rules"])
     if model.codec is not None:
         said, parts = model.codec.spec()
         spec |= {"latent": _ordered(model.latent), **said}
@@ -41,7 +45,10 @@ def write(model: Model) -> tuple[registry.Spec, registry.Tensors]:
     if model.prior is not None:
         spec["prior"], parts = prior_spec(model.prior)
         tensors |= registry.joined(parts, "prior")
-    return spec | ({} if model.seen is None else model.seen.plain()), tensors
+    if model.sensors:
+        spec["sensors"], parts = sensors.write(model.sensors)
+        tensors |= registry.joined(parts, "sensors")
+    return spec | ({} if model.seen is None else model.seen.plain()) | model.aims.plain(), tensors
 
 
 def prior_spec(prior: Prior | Model) -> tuple[registry.Spec, registry.Tensors]:
@@ -61,17 +68,23 @@ def read(spec: Mapping[str, Any], parts: registry.Parts) -> Model:
     world = _world(spec["variables"])
     codec = Codec.from_spec(world, _world(spec["latent"]), spec, parts) if "decoder" in spec else None
     rules: list[Rule] = []
+    sources, choices = Sources(spec.get("sources", {})), Choices()
     for position, said in enumerate(spec.get("rules", []), 1):
         try:
-            rules.append(_rule(said, parts.below(f"rules.{position - 1}", earlier=rules, codec=codec)))
+            below = parts.below(f"rules.{position - 1}", earlier=rules, codec=codec)
+            if isinstance(said, dict) and "one_of" in said:
+                rules += possibilities(said, sources)
+            else:
+                rules.append(choices.joined(said, sources.said(said, read_rule(said, below))))
         except NbrError as error:
             raise NbrError(f"rule {position}: {error}") from None
     prior: Prior | Model | None = None
     if "prior" in spec:
         below = parts.below("prior", world=world)
         prior = prior_written(world, spec["prior"]) if by_hand else _prior(spec["prior"], below)
-    seen = Together.of(world, spec.get("views"), spec.get("view_rows"))
-    return Model(world, tuple(rules), codec, prior, seen)
+    seen = Together.of(world, spec.get("views"), spec.get("view_rows"), spec.get("dispersion", 1.0))
+    eyes = sensors.read(spec["sensors"], parts, by_hand) if "sensors" in spec else {}
+    return Model(world, tuple(rules), codec, prior, seen, eyes, aims=aims.read(world, spec))
 
 
 def _prior(spec: Mapping[str, Any], parts: registry.Parts) -> Prior | Model:
@@ -92,6 +105,10 @@ def by_hand(model: Model) -> registry.Spec:
         if tensors:
             raise NbrError(f"rule {position} ({rule}) cannot stand in a .toml: save the model as .nbr, or distil it")
         spec["rules"].append(said)
+    spec |= together_by_hand(model.rules, spec["rules"])
+    spec |= model.aims.by_hand()
+    if model.sensors:
+        spec["sensors"] = sensors.by_hand(model.sensors)
     return spec if model.prior is None else spec | {"prior": prior_by_hand(model.prior)}
 
 
@@ -108,23 +125,6 @@ def _world(pairs: object) -> World:
     if len({name for name, _ in pairs}) < len(pairs):
         raise NbrError("a variable stands twice")
     return World.from_spec(dict(pairs))
-
-
-def _rule(spec: object, parts: registry.Parts) -> Rule:
-    if not isinstance(spec, dict):
-        raise NbrError("must be a table: write [[rules]] above it")
-    name = next((name for name in ("veiled", *registry.names("rule")) if name in spec), None)
-    if name is None:
-        raise NbrError('has no rule = "..." and no memory = {...}')
-    found = registry.find("rule", name)
-    registry.check_keys(spec, found, OF_RULES)
-    if "belief" not in spec:
-        raise NbrError("has no belief")
-    checked = {**spec, "belief": number(spec, "belief"), "name": text(spec, "name") if "name" in spec else None}
-    rule: Rule = found.from_spec(checked, parts)
-    if "support" in spec:
-        rule.support = Support.read(spec["support"])
-    return rule
 
 
 def _check_entries(spec: Mapping[str, Any], known: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ from torch import Tensor
 from nbr.errors import NbrError, suggest
 from nbr.language import span
 from nbr.priors import Independent, numbers, uniform
-from nbr.world import Bit, Choice, Real, Variable, World
+from nbr.world import Variable, World
 
 ROUNDING = 1e-6
 CELLS = 256  # of a number with a step
@@ -55,14 +55,14 @@ def by_hand(prior: object) -> dict[str, object]:
         raise NbrError("a .toml has no words for this prior: save the model as .nbr")
     found: dict[str, object] = {}
     for (name, variable), column in zip(prior.world.variables.items(), prior.columns, strict=True):
-        if len(column) == 0 or (not isinstance(variable, Real) and bool((column == column[0]).all())):
+        if len(column) == 0 or (not variable.numeric and bool((column == column[0]).all())):
             continue  # uniform, as what is not named
-        if isinstance(variable, Real) and (column.dim() == 2 or variable.step):
+        if variable.numeric and (column.dim() == 2 or variable.step):
             raise NbrError(f"a .toml has no words for the prior of {name!r}: save the model as .nbr")
-        shares = (column if isinstance(variable, Real) else column / column.sum()).tolist()
-        if isinstance(variable, Bit):
+        shares = (column if variable.numeric else column / column.sum()).tolist()
+        if variable.boolean:
             found[name] = shares[1]
-        elif isinstance(variable, Choice):
+        elif not variable.numeric:
             found[name] = dict(zip(variable.labels, shares, strict=True))
         else:
             found[name] = {"mean": shares[0], "spread": shares[1]}
@@ -70,10 +70,10 @@ def by_hand(prior: object) -> dict[str, object]:
 
 
 def _column(variable: Variable, said: object) -> Tensor:
-    if isinstance(variable, Bit):
+    if variable.boolean:
         share = _share(said, "a bit takes how often it is 1, a number from 0 to 1, as in 0.02")
         return torch.tensor([1 - share, share], dtype=torch.float64)
-    if isinstance(variable, Choice):
+    if not variable.numeric:
         return _labels(variable, said)
     if not isinstance(said, Mapping) or set(said) != {"mean", "spread"}:
         raise NbrError("a number takes { mean = .., spread = .. }")
@@ -85,7 +85,7 @@ def _column(variable: Variable, said: object) -> Tensor:
     return _counts(variable, mean, spread) if variable.step else torch.tensor([mean, spread], dtype=torch.float64)
 
 
-def _counts(variable: Real, mean: float, spread: float) -> Tensor:
+def _counts(variable: Variable, mean: float, spread: float) -> Tensor:
     """The curve over the values of a number with a step, each up to halfway to the next; many share a cell."""
     assert variable.size is not None
     wide = math.ceil(variable.size / CELLS)
@@ -103,8 +103,8 @@ def _counts(variable: Real, mean: float, spread: float) -> Tensor:
     return numbers.Numbers(variable, cells, tails, variable.step, variable.step).packed()
 
 
-def _labels(variable: Choice, said: object) -> Tensor:
-    example = ", ".join(f"{label} = {1 / variable.size:.2g}" for label in variable.labels[:2])
+def _labels(variable: Variable, said: object) -> Tensor:
+    example = ", ".join(f"{label} = {1 / len(variable.labels):.2g}" for label in variable.labels[:2])
     if not isinstance(said, Mapping):
         raise NbrError(f"a choice takes a share for each label, as in {{ {example} }}")
     known = {}
@@ -112,7 +112,7 @@ def _labels(variable: Choice, said: object) -> Tensor:
         if label not in variable.labels:
             raise NbrError(f"{label!r} is not one of its labels" + suggest(label, variable.labels))
         known[label] = _share(share, f"the share of {label!r} must be a number from 0 to 1")
-    total, others = sum(known.values()), variable.size - len(known)
+    total, others = sum(known.values()), len(variable.labels) - len(known)
     if total > 1 + ROUNDING or (not others and total < 1 - ROUNDING):
         raise NbrError(f"the shares of its labels add up to {total:g}, and must to 1")
     left = max(0.0, 1 - total) / others if others else 0.0

@@ -8,7 +8,7 @@ edge it is smooth, so that Gauss-Legendre nodes give it to rounding: exactly whe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -22,7 +22,7 @@ from nbr.language.linear import Linear, linears
 from nbr.priors import Prior
 from nbr.priors.base import HIDDEN, Curve, Factor
 from nbr.ways import Unfit
-from nbr.world import Real, World
+from nbr.world import World
 
 LINES = 5  # comparisons of the same two numbers
 NODES = 24  # of an integral between two edges
@@ -57,25 +57,16 @@ def pairs(world: World, statements: Iterable[Expression]) -> list[Pair]:
 
 def _smooth(world: World, name: str) -> bool:
     variable = world.variables[name]
-    return isinstance(variable, Real) and not variable.step
+    return variable.numeric and not variable.step
 
 
 def substituted(statement: Expression, bits: Mapping[Linear, str]) -> Expression:
     """The same statement with a bit in the place of each comparison."""
-    match statement:
-        case Linear() if statement in bits:
-            return ex.Atom(bits[statement])
-        case Linear():
-            return replace(
-                statement, counted=tuple((each, substituted(part, bits)) for each, part in statement.counted)
-            )
-        case ex.Not():
-            return ex.Not(substituted(statement.part, bits))
-        case ex.Implies():
-            return ex.Implies(substituted(statement.premise, bits), substituted(statement.conclusion, bits))
-        case ex._Several():
-            return replace(statement, several=tuple(substituted(part, bits) for part in statement.parts))
-    return statement
+
+    def change(part: Expression) -> Expression | None:
+        return ex.Atom(bits[part]) if isinstance(part, Linear) and part in bits else None
+
+    return ex.rebuilt(statement, change)
 
 
 def shares(prior: Prior, world: World, pair: Pair, values: Mapping[str, Values]) -> Factor:
@@ -103,7 +94,7 @@ def shares(prior: Prior, world: World, pair: Pair, values: Mapping[str, Values])
 
 def _ranges(world: World, name: str, values: Values) -> list[tuple[float, float]]:
     variable = world.variables[name]
-    assert isinstance(variable, Real)
+    assert variable.numeric
     found = []
     for (piece,) in values.allowed:
         low, high = float(piece[0]), float(piece[1])

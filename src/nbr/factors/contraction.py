@@ -43,9 +43,14 @@ def log_sums(order: Order, tables: Sequence[Tensor]) -> Tensor:
         return log_values(order, [table.log() for table in tables], torch.logsumexp)[-1]
     again = total.clone()
     for place in doubtful.nonzero()[:, 0].tolist():
-        alone = [_entry(table, scope, place).log() for table, scope in zip(tables, order.scopes, strict=True)]
-        again[place] = log_values(order, alone, torch.logsumexp)[-1]
+        again[place] = log_sum(order, tables, place)
     return again
+
+
+def log_sum(order: Order, tables: Sequence[Tensor], place: int) -> Tensor:
+    """The same for one condition, by adding logs: slowly, and nothing is lost."""
+    alone = [_entry(table, scope, place).log() for table, scope in zip(tables, order.scopes, strict=True)]
+    return log_values(order, alone, torch.logsumexp)[-1]
 
 
 def _summed(order: Order, tables: Sequence[Tensor]) -> tuple[list[Tensor], Tensor, Tensor]:
@@ -54,10 +59,10 @@ def _summed(order: Order, tables: Sequence[Tensor]) -> tuple[list[Tensor], Tenso
     since = [1] * len(tables)  # tables multiplied since numbers were scaled
     last = len(order.scopes) + len(order.steps) - 1
     for number, step in enumerate(order.steps, len(order.scopes)):
-        product = _product(values[step.left], step.scopes[0], values[step.right], step.scopes[1], step.kept)
+        product = multiplied(values[step.left], step.scopes[0], values[step.right], step.scopes[1], step.kept)
         since.append(since[step.left] + since[step.right])
         if since[-1] >= SCALED or number == last:
-            product, most = _scaled(product, len(step.kept))
+            product, most = scaled_down(product, len(step.kept))
             logs, lost, since[-1] = logs + most, lost + most.clamp(max=0.0), 1
         values.append(product)
     total = values[-1].log() + logs
@@ -84,8 +89,8 @@ def marginals(order: Order, tables: Sequence[Tensor], wanted: Sequence[int], cou
             if leads[pair[side]]:
                 known = {*step.kept, *step.scopes[other]}
                 scope = tuple(variable for variable in step.scopes[side] if variable in known)
-                product = _product(above, step.kept, values[pair[other]], step.scopes[other], scope)
-                scaled, _ = _scaled(product, len(scope))
+                product = multiplied(above, step.kept, values[pair[other]], step.scopes[other], scope)
+                scaled, _ = scaled_down(product, len(scope))
                 down[pair[side]] = _widened(scaled, scope, step.scopes[side])
     found = []
     for number in wanted:
@@ -124,7 +129,7 @@ def _entry(table: Tensor, scope: Scope, place: int) -> Tensor:
     return table[place] if table.dim() > len(scope) else table
 
 
-def _scaled(table: Tensor, axes: int) -> tuple[Tensor, Tensor]:
+def scaled_down(table: Tensor, axes: int) -> tuple[Tensor, Tensor]:
     """A table over its largest entry, for each condition, and the log of that."""
     most = table.detach()
     most = most.amax(dim=tuple(range(-axes, 0))) if axes else most
@@ -132,7 +137,7 @@ def _scaled(table: Tensor, axes: int) -> tuple[Tensor, Tensor]:
     return table / safe.view([*safe.shape, *[1] * axes]), safe.log()
 
 
-def _product(left: Tensor, one: Scope, right: Tensor, other: Scope, kept: Scope) -> Tensor:
+def multiplied(left: Tensor, one: Scope, right: Tensor, other: Scope, kept: Scope) -> Tensor:
     """Two tables multiplied and summed over what is not kept."""
     name = {variable: place for place, variable in enumerate(dict.fromkeys((*one, *other)), 1)}
     axes = [[name[variable] for variable in scope] for scope in (one, other)]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
-from nbr.factors import contraction
+from nbr.factors import alike, contraction
 from nbr.factors.comparisons import shares
 from nbr.factors.contraction import aligned
+from nbr.factors.hanging import hanging, shared
 from nbr.factors.order import SECONDS
 from nbr.factors.several import several
 from nbr.factors.structure import Compiled, Structure, compiled, structure, too_wide
@@ -53,6 +54,7 @@ class Network:
     fuzzy: tuple[Rule, ...]
     grades: tuple[Tensor, ...]  # of fuzzy rules, and below what the prior says
     masses: tuple[Factor, ...]
+    sharing: frozenset[int] = frozenset()  # crisp rules that hang on hidden variables, and stand among the masses
 
     @classmethod
     def of(
@@ -84,14 +86,19 @@ class Network:
             raise Unfit("a fuzzy rule reads too many combinations of values, or numbers")
         if prior is None and made.compared:
             raise Unfit("numbers are compared with each other, and only a prior knows how often that holds")
+        hung = hanging(rules)
         masses = [] if prior is None else _known(prior, made)
+        masses = [*masses, *shared(hung, crisp, fuzzy, made, tables)]
+        alone = [number for number, rule in enumerate(fuzzy) if rule not in hung.rules]
+        fuzzy, tables = tuple(fuzzy[number] for number in alone), [tables[number] for number in alone]
+        sharing = frozenset(number for number, rule in enumerate(crisp) if rule in hung.rules)
         scopes = [*(rule.inputs for rule in fuzzy), *(names for names, _ in masses)]
         sizes = {name: size for names, table in masses for name, size in zip(names, table.shape, strict=True)}
         plan = compiled(made, scopes, sizes, seconds)
         reason = too_wide(plan.order, WIDTH, cost)
         if reason is not None:
             raise reason
-        return cls(world, made, plan, crisp, fuzzy, tuple(tables), tuple(masses))
+        return cls(world, made, plan, crisp, fuzzy, tuple(tables), tuple(masses), sharing)
 
     @property
     def values(self) -> Mapping[str, Values]:
@@ -103,11 +110,38 @@ class Network:
 
         Differentiable by beliefs that are tensors.
         """
-        tables, order = self._tables(), self.compiled.order
+        return self._log_sums(len(conditions), self.evidence(conditions))
+
+    def weighed(self, weights: Mapping[str, Tensor], conditions: Sequence[Expression | None]) -> Tensor:
+        """The same with a weight for each value of some variables, (conditions, values) each, by which points count.
+
+        Weights are at least 0 and in the order of `values`; differentiable by them too. A weight far below the largest
+        one of its row still counts: where plain numbers would lose it, logs are added.
+        """
+
+        known = self.evidence(conditions)
+        for name, weight in weights.items():
+            known[name] = weight * known[name] if name in known else weight
+        return self._log_sums(len(conditions), known)
+
+    def believing(self, beliefs: Mapping[Rule, Tensor]) -> Network:
+        """The same with some rules believed to other degrees, which may be learned."""
+        moved = [
+            [rule.with_belief(beliefs.get(rule, rule.belief)) for rule in part] for part in (self.crisp, self.fuzzy)
+        ]
+        return replace(self, crisp=tuple(moved[0]), fuzzy=tuple(moved[1]))
+
+    def _log_sums(self, count: int, known: Mapping[str, Tensor]) -> Tensor:
+        order, tables = self.compiled.order, [*self._tables(), *self._single(known)]
+        if not any(table.requires_grad for table in tables):
+            return alike.log_sums(order, tables, count)
         found = []
-        for part in contraction.batches(order, len(conditions)):
-            single = self._single(self.evidence(conditions[part]))
-            found.append(contraction.log_sums(order, [*tables, *single]).expand(len(conditions[part])))
+        for part in contraction.batches(order, count):
+            some = [
+                table[part] if table.dim() > len(scope) else table
+                for table, scope in zip(tables, order.scopes, strict=True)
+            ]
+            found.append(contraction.log_sums(order, some).expand(part.stop - part.start))
         return torch.cat(found) if found else torch.zeros(0, dtype=torch.float64)
 
     def marginals(self, conditions: Sequence[Expression | None]) -> dict[str, Tensor]:
@@ -146,7 +180,7 @@ class Network:
 
     def _has_points(self) -> None:
         if any(name not in self.structure.sizes for names, _ in self.masses for name in names):
-            raise Unfit("the prior sums over something hidden, so that its best point is no largest product")
+            raise Unfit("something hidden is summed over, so that the best point is no largest product")
 
     def draw(self, count: int, condition: Expression | None, generator: torch.Generator) -> dict[str, Tensor]:
         """The numbers of values, as likely as they are under the condition: (count,) for each variable."""
@@ -167,6 +201,21 @@ class Network:
                 found[name] = torch.ones(len(conditions), len(left), dtype=torch.float64)
             found[name][rows] *= left
         return found
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The number of the table that holds what is known of each variable, among `logs`."""
+        first = len(self.compiled.groups)
+        return {name: first + place for place, name in enumerate(self.compiled.open) if name in self.values}
+
+    def logs(self, condition: Expression | None = None) -> list[Tensor]:
+        """The logs of all tables, for the steps of `compiled.order`."""
+        with torch.no_grad():
+            return self._logs(condition)
+
+    def read(self, found: Mapping[int, Tensor]) -> dict[str, Tensor]:
+        """The numbers of values of variables by name, from those by their numbers in the order."""
+        return self._named(found)
 
     def _told(self, part: Expression) -> tuple[str, Tensor]:
         names = part.names()
@@ -194,7 +243,9 @@ class Network:
             return self._multiplied()
 
     def _multiplied(self) -> list[Tensor]:
-        kept = torch.stack([1 - _belief(rule) for rule in self.crisp]) if self.crisp else torch.zeros(0).double()
+        one = torch.ones((), dtype=torch.float64)
+        each = [one if number in self.sharing else 1 - _belief(rule) for number, rule in enumerate(self.crisp)]
+        kept = torch.stack(each) if each else torch.zeros(0).double()
         others: list[Factor] = []
         for rule, table in zip(self.fuzzy, self.grades, strict=True):
             others.append((rule.inputs, 1 - _belief(rule) * (1 - table)))
@@ -231,7 +282,8 @@ def _known(prior: Prior, made: Structure) -> list[Factor]:
     last = _masses.get(prior)
     if last is not None and last[0] == made.key:
         return last[1]
-    found = prior.factors({name: each.allowed for name, each in made.values.items()})
+    own = {name: each.allowed for name, each in made.values.items() if name in prior.world.variables}
+    found = prior.factors(own)
     if found is None:
         raise Unfit("the prior is no product of small tables")
     found = [*found, *(shares(prior, prior.world, pair, made.values) for pair in made.compared)]

@@ -46,12 +46,17 @@ class Order:
     @property
     def cost(self) -> int:
         """Products of numbers in all."""
-        return sum(self._entries((*step.kept, *step.summed)) for step in self.steps)
+        return sum(self.entries)
 
     @property
     def width(self) -> int:
         """Entries of the largest table, before anything is summed over."""
-        return max((self._entries((*step.kept, *step.summed)) for step in self.steps), default=1)
+        return max(self.entries, default=1)
+
+    @property
+    def entries(self) -> list[int]:
+        """Entries of the table of each step, before anything is summed over."""
+        return [self._entries((*step.kept, *step.summed)) for step in self.steps]
 
     @property
     def held(self) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from nbr.factors.automata import automaton
+from nbr.factors.automata import Automaton, automaton, equality
 from nbr.language import Expression
 from nbr.language import expressions as ex
 from nbr.language.linear import NEAR, Linear, compared
@@ -99,10 +99,15 @@ class Spelling:
         return self._chain([self.truth(part) for part in parts], accept)
 
     def _added(self, statement: Linear) -> Part:
-        parts: list[Part] = [((name,), weight * self.codes[name]) for weight, name in statement.weights]
-        for weight, part in statement.counted:
-            names, table = self.truth(part)
-            parts.append((names, weight * table))
+        plain: list[Part] = [((name,), self.codes[name]) for _, name in statement.weights]
+        plain += [self.truth(part) for _, part in statement.counted]
+        weights = [weight for weight, _ in (*statement.weights, *statement.counted)]
+        found = equality(weights, [_values(part) for part in plain], statement.number) if _equal(statement) else None
+        if found is not None:
+            order, machine = found
+            names, holds = self._stepwise([plain[place] for place in order], machine)
+            return names, holds if statement.operator == "=" else 1 - holds
+        parts: list[Part] = [(names, weight * table) for weight, (names, table) in zip(weights, plain, strict=True)]
         near = NEAR * (abs(statement.number) + sum(float(table.abs().max()) for _, table in parts))
         return self._chain(parts, lambda total: _meets(statement.operator, total, statement.number, near))
 
@@ -117,19 +122,31 @@ class Spelling:
         return self._chain(small, lambda total: fits[round(total + statement.offset) % size])
 
     def _chain(self, parts: list[Part], accept: Callable[[float], bool]) -> Part:
+        return self._stepwise(parts, automaton([_values(part) for part in parts], accept))
+
+    def _stepwise(self, parts: list[Part], machine: Automaton) -> Part:
         """A hidden state after each part."""
-        contributions = [table.flatten().unique().tolist() for _, table in parts]
-        machine = automaton(contributions, accept)
         before: Names = ()
-        for (names, table), each, follows in zip(parts, contributions, machine.steps, strict=True):
+        for (names, table), follows in zip(parts, machine.steps, strict=True):
             states = 1 + max(max(row) for row in follows)
             after = self._fresh(states)
-            choice = torch.searchsorted(torch.tensor(each, dtype=torch.float64), table.contiguous())
+            each = torch.tensor(_values((names, table)), dtype=torch.float64)
+            choice = torch.searchsorted(each, table.contiguous())
             reached = torch.tensor(follows)[:, choice]  # (states before, *values)
             moved = torch.nn.functional.one_hot(reached, states).double()
             self.tables.append(((*before, *names, after), moved if before else moved[0]))
             before = (after,)
         return before, torch.tensor(machine.accepts, dtype=torch.float64)
+
+
+def _values(part: Part) -> list[float]:
+    """The different numbers of a table, the smallest first."""
+    found: list[float] = part[1].flatten().unique().tolist()
+    return found
+
+
+def _equal(statement: Linear) -> bool:
+    return statement.operator in ("=", "!=")
 
 
 LONG = (ex.Not, ex.Implies, ex.Or, ex.And, ex.Iff, ex.Majority, ex.Count, Linear, Modulo)

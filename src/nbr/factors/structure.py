@@ -18,7 +18,7 @@ from nbr.factors.values import Values, values
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.ways import Unfit
-from nbr.world import Bit, Real, World
+from nbr.world import Bit, World
 
 ROOM = 1 << 27  # bytes of what is kept, of either kind
 Cuts = tuple[tuple[str, tuple[float, ...]], ...]
@@ -85,7 +85,7 @@ def taken_apart(world: World, said: Iterable[Expression]) -> tuple[tuple[Express
     several = sorted((part for part in parts if len(part.names()) > 1), key=str)
     cuts: dict[str, set[float]] = {}
     for part in parts:
-        if len(part.names()) == 1 and isinstance(world.variables[next(iter(part.names()))], Real):
+        if len(part.names()) == 1 and world.variables[next(iter(part.names()))].numeric:
             for name, numbers in part.cuts(world).items():
                 cuts.setdefault(name, set()).update(numbers)
     return tuple(several), tuple((name, tuple(sorted(cuts[name]))) for name in sorted(cuts))

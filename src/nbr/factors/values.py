@@ -15,7 +15,7 @@ from nbr.language.linear import linears
 from nbr.language.modulo import modulos
 from nbr.priors import Allowed
 from nbr.ways import Unfit
-from nbr.world import Real, World
+from nbr.world import Variable, World
 
 STEPS = 512  # values of a number with a step that are told apart one by one where it is added or compared
 
@@ -41,9 +41,9 @@ def values(world: World, statements: Iterable[Expression], cuts: Mapping[str, It
     added = {name for statement in said for each in (*linears(statement), *modulos(statement)) for name in each.names()}
     found = {}
     for name, variable in world.variables.items():
-        if not isinstance(variable, Real):
-            codes = torch.arange(variable.size, dtype=torch.float64)
-            found[name] = Values(codes, tuple(torch.eye(variable.size, dtype=torch.bool)))
+        if not variable.numeric:
+            codes = torch.arange(len(variable.labels), dtype=torch.float64)
+            found[name] = Values(codes, tuple(torch.eye(len(variable.labels), dtype=torch.bool)))
         elif variable.step and name in added:
             found[name] = _each(name, variable)
         else:
@@ -51,7 +51,7 @@ def values(world: World, statements: Iterable[Expression], cuts: Mapping[str, It
     return found
 
 
-def _each(name: str, variable: Real) -> Values:
+def _each(name: str, variable: Variable) -> Values:
     assert variable.size is not None
     if variable.size > STEPS:
         raise Unfit(f"{name!r} is added up or compared and has {variable.size:,} values, more than {STEPS}")
@@ -59,7 +59,7 @@ def _each(name: str, variable: Real) -> Values:
     return Values(codes, tuple([(code, code)] for code in codes.tolist()))
 
 
-def _pieces(variable: Real, cuts: set[float]) -> Values:
+def _pieces(variable: Variable, cuts: set[float]) -> Values:
     """Cuts, and what lies between them; with a step only where there are values.
 
     >>> _pieces(Real(0, 10), {0.0, 4.0}).allowed
@@ -82,11 +82,11 @@ def _pieces(variable: Real, cuts: set[float]) -> Values:
     return Values(torch.tensor(codes, dtype=torch.float64), tuple(allowed))
 
 
-def _valid(variable: Real, value: float) -> bool:
+def _valid(variable: Variable, value: float) -> bool:
     return not variable.step or abs(value / variable.step - round(value / variable.step)) < 1e-9
 
 
-def _between(variable: Real, low: float, high: float) -> float | None:
+def _between(variable: Variable, low: float, high: float) -> float | None:
     """A value strictly between two cuts, or up to the ends of the range; None if there is none."""
     if not variable.step:
         start, end = max(low, variable.low), min(high, variable.high)

@@ -29,7 +29,7 @@ def solve(problem: Problem, engine: str, limits: Limits) -> Estimate:
         return replace(_auto(smaller, limits), scale=smaller.scale)
     smaller = fewer_points(smaller, limits.share(PRUNING).deadline)
     chosen = ENGINES[engine]
-    reason = chosen.unfit(smaller)
+    reason = chosen.takes(smaller)
     found = None if reason else chosen.solve(smaller, limits)
     if found is None:
         raise NbrError(f"the engine {engine!r} does not fit: {reason}; leave the choice to 'auto'")
@@ -38,10 +38,11 @@ def solve(problem: Problem, engine: str, limits: Limits) -> Estimate:
 
 def _auto(problem: Problem, limits: Limits) -> Estimate:
     """Points that cannot matter are dropped first, where no engine is quick; then all engines have a try."""
-    costs = [engine.cost(problem) for engine in ENGINES.values() if not engine.unfit(problem)]
+    engines = [engine for engine in ENGINES.values() if engine.takes(problem) is None]
+    costs = [engine.cost(problem) for engine in engines]
     if not any(cost.sure and cost.seconds < QUICK for cost in costs):
         problem = fewer_points(problem, limits.share(PRUNING).deadline)
     otherwise = DRAWN * sum(map(torch.numel, problem.groups))
-    found = auto(ENGINES.values(), problem, limits, late=max(QUICK, otherwise)).found
+    found = auto(engines, problem, limits, late=max(QUICK, otherwise)).found
     assert found is not None  # there are engines that fit every problem
     return found

@@ -1,4 +1,4 @@
-"""The probability that independent rules are not all there in any of some sets, by taking sets apart."""
+"""The probability that independent literals are not all true in any of some sets, by taking sets apart."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ STEPS = 20_000  # of counting by hand, before that is left to a counter
 
 
 def avoiding(cores: Iterable[Clause], chance: Mapping[int, float]) -> float | None:
-    """The probability that independent variables satisfy clauses of denied ones; None if that takes many steps."""
+    """The probability that independent variables satisfy clauses; None if that takes many steps, or others are in."""
     sets = frozenset(frozenset(-literal for literal in core) for core in cores)
-    if any(variable not in chance for core in sets for variable in core):
+    if any(abs(literal) not in chance for core in sets for literal in core):
         return None
     return _Avoiding(chance).probability(sets)
 
 
 def without_any(cores: Iterable[Literals], chance: Mapping[int, float]) -> float | None:
-    """The probability that no core is wholly there; None if that takes many steps."""
+    """The probability that no core is wholly true; None if that takes many steps."""
     return _Avoiding(chance).probability(_minimal(cores))
 
 
@@ -46,16 +46,24 @@ class _Avoiding:
         else:
             often: dict[int, int] = {}
             for core in cores:
-                for variable in core:
-                    often[variable] = often.get(variable, 0) + 1
+                for literal in core:
+                    often[abs(literal)] = often.get(abs(literal), 0) + 1
             chosen = max(often, key=lambda variable: (often[variable], -variable))
-            absent = self.probability(frozenset(core for core in cores if chosen not in core))
-            there = self.probability(_minimal([core - {chosen} for core in cores]))
+            absent = self.probability(_settled(cores, -chosen))
+            there = self.probability(_settled(cores, chosen))
             belief = self.chance[chosen]
             value = None if absent is None or there is None else (1 - belief) * absent + belief * there
         if value is not None:
             self.known[cores] = value
         return value
+
+
+def _settled(cores: frozenset[Literals], literal: int) -> frozenset[Literals]:
+    """What is left of cores where a literal is true."""
+    left = [core for core in cores if -literal not in core]
+    if not any(literal in core for core in left):
+        return frozenset(left)
+    return _minimal([core - {literal} for core in left])
 
 
 def _product(values: Sequence[float | None]) -> float | None:
@@ -81,7 +89,7 @@ def _parts(cores: frozenset[Literals]) -> list[frozenset[Literals]]:
     groups: list[tuple[set[int], list[Literals]]] = []
     for core in cores:
         clock.check()
-        names, members = set(core), [core]
+        names, members = set(map(abs, core)), [core]
         apart = []
         for other_names, other_members in groups:
             if names.isdisjoint(other_names):

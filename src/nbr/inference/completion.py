@@ -38,10 +38,10 @@ def _program(clauses: Sequence[Clause], variables: int, selectors: set[int], sig
     goals: list[Clause] = []
     for clause in clauses:
         turned = [literal if abs(literal) in selectors else sign * literal for literal in clause]
-        heads = [literal for literal in turned if literal > 0]
+        heads = [literal for literal in turned if literal > 0 and literal not in selectors]
         if len(heads) > 1:
             return None
-        reasons = tuple(-literal for literal in turned if literal < 0)
+        reasons = tuple(-literal for literal in turned if literal not in heads)
         if heads:
             derived[heads[0]].append(reasons)
         else:

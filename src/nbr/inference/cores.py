@@ -30,7 +30,7 @@ def probabilities(formula: Formula, unions: tuple[str, ...], share: Callable[[],
     try:
         for union in unions:
             found = _cores(deciding, frozenset(chance), certain, union, deadline)
-            value = None if found is None else without_any(found, chance)
+            value = None if found is None else _without_any(found, formula, chance)
             if value is None:
                 return None
             values.append(value)
@@ -39,6 +39,15 @@ def probabilities(formula: Formula, unions: tuple[str, ...], share: Callable[[],
     finally:
         deciding.close()
     return values
+
+
+def _without_any(found: Cores, formula: Formula, chance: dict[int, float]) -> float | None:
+    """The probability that no core is wholly there."""
+    if formula.shared is None:  # numbers from 1: a literal has a sign
+        told = {rule + 1: belief for rule, belief in chance.items()}
+        return without_any([frozenset(rule + 1 for rule in core) for core in found], told)
+    there = [formula.shared.literals(core) for core in found]
+    return without_any([literals for literals in there if literals is not None], formula.shared.chance)
 
 
 def _cores(

@@ -41,9 +41,9 @@ class Count(Engine):
         return None
 
     def solve(self, problem: Problem, limits: Limits) -> Estimate:
-        if any(part.requires_grad for part in (*problem.groups, problem.beliefs)):
+        if any(part.requires_grad for part in (*problem.groups, problem.alone)):
             sets = [problem.points(union) for union in problem.unions]
-            value = torch.stack([_Expectation.apply(grades, problem.beliefs) for grades in sets])  # type: ignore[no-untyped-call]
+            value = torch.stack([_Expectation.apply(grades, problem.alone) for grades in sets])  # type: ignore[no-untyped-call]
             return Estimate(value, value, self.name)
         alone: dict[int, Interval] = {}  # of groups that large unions share
         ends = []
@@ -51,7 +51,7 @@ class Count(Engine):
             if problem.size(union) * problem.rules > MOST_PIECES:
                 for group in union:
                     if group not in alone:
-                        alone[group] = one_by_one(problem.groups[group], problem.beliefs)
+                        alone[group] = one_by_one(problem.groups[group], problem.alone)
                 ends.append(
                     (max(alone[group][0] for group in union), min(1.0, sum(alone[group][1] for group in union)))
                 )
@@ -59,7 +59,7 @@ class Count(Engine):
             # A ratio of two expectations is as wide as both together.
             share = limits.share(1 / (len(problem.unions) - done))
             grades = problem.points(union).numpy()
-            ends.append(bounds(grades, problem.beliefs.numpy(), share.deadline, limits.tolerance / 2))
+            ends.append(bounds(grades, problem.alone.numpy(), share.deadline, limits.tolerance / 2))
         low, high = torch.tensor(ends, dtype=torch.float64).unbind(dim=1)
         return Estimate(low, high, self.name)
 

@@ -138,7 +138,7 @@ def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Sha
 
 def probability(formula: Formula, union: str, deadline: float) -> float | None:
     """The probability of the worlds that allow a point of a union, or None if time is up."""
-    chance = dict(zip(formula.selectors, formula.beliefs.tolist(), strict=True))
+    chance = formula.chance
     certain = [(s if belief else -s,) for s, belief in chance.items() if belief in (0.0, 1.0)]
     chance = {s: belief for s, belief in chance.items() if 0 < belief < 1}
     left = eliminated([*formula.asking(union), *certain], chance, deadline)

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from nbr.inference.point import keep
 from nbr.inference.problem import Estimate, ExactEngine, Problem
+from nbr.inference.selectors import Presence
 from nbr.ways import Cost, Limits
 
 MOST = 16  # points: 2^16 subsets, and the alternating sum still has ten digits
@@ -22,7 +23,7 @@ class Few(ExactEngine):
     O(2^N K log K). Grades are (..., points, rules), beliefs (rules,) or (..., rules).
     """
 
-    name = "few"
+    name, shared = "few", True
 
     def unfit(self, problem: Problem) -> str | None:
         most = max(problem.size(union) for union in problem.unions)
@@ -41,9 +42,10 @@ class Few(ExactEngine):
             return estimate
         return Estimate((estimate.low - slack).clamp(min=0), (estimate.high + slack).clamp(max=1), self.name)
 
-    def expectation(self, grades: Tensor, beliefs: Tensor) -> Tensor:
+    def expectation(self, grades: Tensor, beliefs: Presence) -> Tensor:
         *batch, points, _ = grades.shape
-        beliefs = beliefs if beliefs.dim() == 1 else beliefs[..., None, :]
+        if isinstance(beliefs, Tensor) and beliefs.dim() > 1:
+            beliefs = beliefs[..., None, :]
         # Fix the first points outside the vectorised part when all subsets at once would not fit.
         inner = points
         while inner and grades[..., 0, :].numel() << inner > CHUNK:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from nbr.inference.problem import Engine, Estimate, Problem
+from nbr.inference.selectors import Presence, Selectors
 from nbr.ways import Cost, Limits
 
 MOST = 22  # rules: an array of 4 million numbers
@@ -43,8 +44,10 @@ def _supersets_differentiable(worlds: Tensor, rules: int) -> Tensor:
     return worlds
 
 
-def average(worlds: Tensor, beliefs: Tensor) -> Tensor:
-    """The expectation of an array over worlds, folding one rule at a time."""
+def average(worlds: Tensor, beliefs: Presence) -> Tensor:
+    """The expectation of an array over worlds, folding one rule at a time where each is there for itself."""
+    if isinstance(beliefs, Selectors):
+        return worlds @ beliefs.worlds()
     for belief in beliefs.flip(0):
         without, present = worlds.view(2, -1)
         worlds = torch.lerp(without, present, belief)
@@ -54,7 +57,7 @@ def average(worlds: Tensor, beliefs: Tensor) -> Tensor:
 class Lattice(Engine):
     """Exact for any number of points; groups are swept once, and a union is their maximum."""
 
-    name = "lattice"
+    name, shared = "lattice", True
 
     def unfit(self, problem: Problem) -> str | None:
         return None if problem.rules <= MOST else f"it takes up to {MOST} rules, and this question has {problem.rules}"

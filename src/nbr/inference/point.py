@@ -7,15 +7,16 @@ import torch
 from torch import Tensor
 
 from nbr.inference.problem import ExactEngine, Problem
+from nbr.inference.selectors import Presence, Selectors
 from nbr.ways import Cost
 
 CHUNK = 1 << 14  # grades sorted at a time: they stay in a fast cache, and torch in one thread
 
 
-def keep(grades: Tensor, beliefs: Tensor) -> Tensor:
+def keep(grades: Tensor, beliefs: Presence) -> Tensor:
     """E_Y[mu_Y(z)] for points with grades of shape (..., rules): shape (...).
 
-    Beliefs are (rules,), or (..., rules) where each point has its own.
+    Beliefs are (rules,), or (..., rules) where each point has its own; or selectors, where rules share some.
 
     By the layer-cake formula, with the rules sorted by grade, r_(0) = 0 and r_(K+1) = 1,
 
@@ -26,6 +27,8 @@ def keep(grades: Tensor, beliefs: Tensor) -> Tensor:
     >>> keep(torch.tensor([0.5, 0.2]), torch.tensor([0.5, 0.0]))
     tensor(0.7500)
     """
+    if isinstance(beliefs, Selectors):
+        return beliefs.keep(grades)
     *batch, rules = grades.shape
     if not rules:
         return grades.new_ones(batch)
@@ -70,7 +73,7 @@ def _ascending(grades: Tensor) -> Tensor:
 class Point(ExactEngine):
     """Exact for any number of rules, if every set is a single point."""
 
-    name = "point"
+    name, shared = "point", True
 
     def unfit(self, problem: Problem) -> str | None:
         most = max(problem.size(union) for union in problem.unions)
@@ -79,7 +82,7 @@ class Point(ExactEngine):
     def cost(self, problem: Problem) -> Cost:
         return Cost(0.0, sure=True)
 
-    def expectation(self, grades: Tensor, beliefs: Tensor) -> Tensor:
+    def expectation(self, grades: Tensor, beliefs: Presence) -> Tensor:
         if grades.shape[-2] == 0:
             return grades.new_zeros(grades.shape[:-2])
         return keep(grades[..., 0, :], beliefs)

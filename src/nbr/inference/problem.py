@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nbr.inference.selectors import Presence, Selectors
 from nbr.ways import Limits, Way
 
 Interval = tuple[float, float]
@@ -24,12 +25,18 @@ class Problem:
 
     groups: tuple[Tensor, ...]  # each (points, rules): grades
     unions: tuple[tuple[int, ...], ...]
-    beliefs: Tensor  # (rules,)
+    beliefs: Presence  # (rules,), or selectors where rules share some
     scale: float = 1.0  # what all expectations are to be multiplied by; ratios do not feel it
 
     @property
     def rules(self) -> int:
         return len(self.beliefs)
+
+    @property
+    def alone(self) -> Tensor:
+        """The beliefs, for engines that take only rules that are there each for itself."""
+        assert isinstance(self.beliefs, Tensor)
+        return self.beliefs
 
     def size(self, union: Sequence[int]) -> int:
         """How many points a union has."""
@@ -81,14 +88,23 @@ class Estimate:
         return (min(low / most, 1.0) if most > 0 else 0.0), (min(high / least, 1.0) if least > 0 else 1.0)
 
 
-Engine = Way[Problem, Estimate]
+class Engine(Way[Problem, Estimate]):
+    """A way to the expectations of a problem."""
+
+    shared = False  # whether it takes rules that share selectors
+
+    def takes(self, problem: Problem) -> str | None:
+        """Why it cannot take a problem, shared selectors too; None if it can."""
+        if isinstance(problem.beliefs, Selectors) and not self.shared:
+            return "rules share a source or are possibilities of which one is there"
+        return self.unfit(problem)
 
 
 class ExactEngine(Engine, ABC):
     """An engine with a closed, differentiable expression for the expectation over one set of points."""
 
     @abstractmethod
-    def expectation(self, grades: Tensor, beliefs: Tensor) -> Tensor:
+    def expectation(self, grades: Tensor, beliefs: Presence) -> Tensor:
         """E max over the points, for grades of shape (..., points, rules): shape (...)."""
 
     def solve(self, problem: Problem, limits: Limits) -> Estimate:

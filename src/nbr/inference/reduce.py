@@ -10,6 +10,7 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.inference.problem import Problem
+from nbr.inference.selectors import Selectors
 
 BLOCK = 256
 MANY = 20_000
@@ -23,6 +24,8 @@ def fewer_rules(problem: Problem) -> Problem:
     1 - b. Two rules with the same grades are absent together with probability (1 - b)(1 - b'). Rules that are
     always present act through their smallest grade.
     """
+    if isinstance(problem.beliefs, Selectors):
+        return _shared(problem, problem.beliefs)
     grades, beliefs = torch.cat(problem.groups), problem.beliefs
     always = beliefs == 1
     if int(always.sum()) > 1:
@@ -37,6 +40,14 @@ def fewer_rules(problem: Problem) -> Problem:
         grades, beliefs = _merged(grades, beliefs)
     sizes = [len(group) for group in problem.groups]
     return Problem(tuple(grades.split(sizes)), problem.unions, beliefs, scale)
+
+
+def _shared(problem: Problem, selectors: Selectors) -> Problem:
+    """Rules that share selectors go only where they can never matter."""
+    grades = torch.cat(problem.groups)
+    kept = ((selectors.marginals > 0) & (grades < 1).any(dim=0)).nonzero().flatten().tolist()
+    groups = tuple(group[:, kept] for group in problem.groups)
+    return Problem(groups, problem.unions, selectors.some(kept), problem.scale)
 
 
 def _merged(grades: Tensor, beliefs: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from nbr.inference import selectors
 from nbr.inference.point import keep
 from nbr.inference.problem import Engine, Estimate, Interval, Problem
+from nbr.inference.selectors import Presence
 from nbr.ways import Limits
 
 CHUNK = 1 << 20  # grades held at a time
@@ -56,7 +58,7 @@ class Sampled(Engine):
     at most 1 / E, the second of at most Z / E with Z the sum over points of E[mu], so Z < 1 decides.
     """
 
-    name = "sampled"
+    name, shared = "sampled", True
     proves = False
 
     def unfit(self, problem: Problem) -> str | None:
@@ -107,13 +109,12 @@ class Sampled(Engine):
         )
 
 
-def _worlds(grades: Tensor, beliefs: Tensor, each: Tensor, count: int, generator: torch.Generator) -> Tensor:
+def _worlds(grades: Tensor, beliefs: Presence, each: Tensor, count: int, generator: torch.Generator) -> Tensor:
     """mu of every point in worlds drawn from the beliefs: (count, points)."""
-    present = torch.rand(count, len(beliefs), generator=generator, dtype=beliefs.dtype) < beliefs
-    return _smallest(grades, present)
+    return _smallest(grades, selectors.draw(beliefs, count, generator))
 
 
-def _pairs(grades: Tensor, beliefs: Tensor, each: Tensor, count: int, generator: torch.Generator) -> Tensor:
+def _pairs(grades: Tensor, beliefs: Presence, each: Tensor, count: int, generator: torch.Generator) -> Tensor:
     """Which points are alive at a level of a world, each counted 1 / (how many are): (count, points).
 
     A point is drawn by its E[mu], a level t by its share of that expectation, and the world given that the
@@ -123,13 +124,18 @@ def _pairs(grades: Tensor, beliefs: Tensor, each: Tensor, count: int, generator:
     point = torch.multinomial(each, count, replacement=True, generator=generator)
     ordered, order = grades[point].sort(dim=1)
     edges = torch.cat([torch.zeros_like(ordered[:, :1]), ordered, torch.ones_like(ordered[:, :1])], dim=1)
-    absent = torch.cat([torch.ones_like(ordered[:, :1]), (1 - beliefs)[order].cumprod(dim=1)], dim=1)
+    passed = (1 - beliefs)[order].cumprod(dim=1) if isinstance(beliefs, Tensor) else beliefs.passed(order)
+    absent = torch.cat([torch.ones_like(ordered[:, :1]), passed], dim=1)
     layer = torch.multinomial(edges.diff(dim=1) * absent, 1, generator=generator)
-    uniform = 1 - torch.rand(count, 1, generator=generator, dtype=beliefs.dtype)
+    uniform = 1 - torch.rand(count, 1, generator=generator, dtype=grades.dtype)
     low, high = edges.gather(1, layer), edges.gather(1, layer + 1)
     level = torch.minimum(low + uniform * (high - low), high)
-    present = torch.rand(count, rules, generator=generator, dtype=beliefs.dtype) < beliefs
-    alive = (_smallest(grades, present & (grades[point] >= level)) >= level).to(beliefs.dtype)
+    reaching = grades[point] >= level
+    if isinstance(beliefs, Tensor):
+        present = (torch.rand(count, rules, generator=generator, dtype=beliefs.dtype) < beliefs) & reaching
+    else:
+        present = beliefs.draw(count, generator, ~reaching)
+    alive = (_smallest(grades, present) >= level).to(grades.dtype)
     return alive / alive.sum(dim=1, keepdim=True)
 
 

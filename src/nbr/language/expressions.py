@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.world import Choice, Real, World
+from nbr.world import World
 
 COMPARE: dict[str, Callable[[Tensor, float], Tensor]] = {
     "=": lambda column, value: column == value,
@@ -69,12 +69,16 @@ class Expression(ABC):
         """The numbers that reals are compared with: between them its truth does not change."""
         found: dict[str, set[float]] = {}
         for atom in self.atoms():
-            if isinstance(world.variables[atom.name], Real):
+            if world.variables[atom.name].numeric:
                 found.setdefault(atom.name, set()).update(atom.codes(world))
         return found
 
     def replaced(self, atom: Callable[[Atom], Expression]) -> Expression:
         """The same statement with another part in the place of each atom, for kinds that are made elsewhere."""
+        return self
+
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        """The same statement with each of its parts changed."""
         return self
 
     def _wrap(self, part: Expression) -> str:
@@ -103,13 +107,14 @@ class Atom(Expression):
         try:
             world.column(self.name)
             variable = world.variables[self.name]
-            if isinstance(variable, Choice) and self.operator not in ("=", "!=", "in"):
-                raise NbrError(f"{self.name!r} is a choice: say {self.name}={quoted(variable.labels[0])} or use 'in'")
-            if isinstance(variable, Real) and not self.operator:
+            if variable.numeric and not self.operator:
                 raise NbrError(f"{self.name!r} is a number: compare it, as in {self.name}>={variable.low:g}")
-            other = next((v for v in self.values if isinstance(variable, Real) and v in world.variables), None)
+            other = next((v for v in self.values if variable.numeric and v in world.variables), None)
             if other is not None:
                 raise NbrError(f"to compare {self.name} with {other}, write {self.name} - {other}{self.operator}0")
+            if self.operator not in variable.operators and not (variable.boolean and not self.operator):
+                said = f"{self.name}={quoted(variable.labels[0])}"
+                raise NbrError(f"{self.name!r} is {variable.noun}: say {said} or use 'in'")
             self.codes(world)
         except NbrError as error:
             raise NbrError(f"{error} (at character {self.at + 1})", at=self.at + 1) from None
@@ -154,6 +159,9 @@ class Not(Expression):
     def holds(self, world: World, points: Tensor) -> Tensor:
         return ~self.part.holds(world, points)
 
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        return Not(change(self.part))
+
     def __str__(self) -> str:
         return "~" + (str(self.part) if self.part.rank >= self.rank else f"({self.part})")
 
@@ -165,6 +173,9 @@ class _Several(Expression):
     @property
     def parts(self) -> tuple[Expression, ...]:
         return self.several
+
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        return replace(self, several=tuple(map(change, self.several)))
 
     def truths(self, world: World, points: Tensor) -> Tensor:
         return torch.stack([part.holds(world, points) for part in self.several])
@@ -202,6 +213,9 @@ class Implies(Expression):
 
     def holds(self, world: World, points: Tensor) -> Tensor:
         return ~self.premise.holds(world, points) | self.conclusion.holds(world, points)
+
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        return Implies(change(self.premise), change(self.conclusion))
 
     def __str__(self) -> str:
         chained = self.conclusion.rank >= self.rank
@@ -254,18 +268,21 @@ def conjuncts(statement: Expression) -> Iterator[Expression]:
         yield statement
 
 
+def rebuilt(statement: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
+    """The same statement with another part in the place of each that `change` has one for."""
+    found = change(statement)
+    return statement.mapped(lambda part: rebuilt(part, change)) if found is None else found
+
+
 def replaced(statement: Expression, atom: Callable[[Atom], Expression]) -> Expression:
     """The same statement with another part in the place of each atom."""
-    match statement:
-        case Atom():
-            return atom(statement)
-        case Not():
-            return Not(replaced(statement.part, atom))
-        case Implies():
-            return Implies(replaced(statement.premise, atom), replaced(statement.conclusion, atom))
-        case _Several():
-            return replace(statement, several=tuple(replaced(part, atom) for part in statement.parts))
-    return statement.replaced(atom)
+
+    def change(part: Expression) -> Expression | None:
+        if isinstance(part, Atom):
+            return atom(part)
+        return None if isinstance(part, Not | Implies | _Several) else part.replaced(atom)
+
+    return rebuilt(statement, change)
 
 
 def conjunction(parts: Sequence[Expression]) -> Expression | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 
 from torch import Tensor
 
 from nbr.errors import NbrError, suggest
-from nbr.language.expressions import Atom, Count, Expression, Not, quoted, replaced
+from nbr.language.expressions import Atom, Count, Expression, Not, quoted, rebuilt, replaced
 from nbr.language.ranges import counted as written_out
-from nbr.world import Choice, World
+from nbr.world import World
 
 NEAR = 1e-9  # of the numbers added up: what counts as equal, since sums are rounded
 TURNED = {"=": "=", "!=": "!=", ">=": "<=", "<=": ">=", ">": "<", "<": ">"}
@@ -44,8 +45,9 @@ class Linear(Expression):
             for _, name in self.weights:
                 if name not in world.variables:
                     raise NbrError(f"{name!r} is not a number and not a variable" + suggest(name, world.names))
-                if isinstance(world.variables[name], Choice):
-                    raise NbrError(f"{name!r} is a choice, and only numbers, bits and counts can be added and compared")
+                if not world.variables[name].adds:
+                    noun = world.variables[name].noun
+                    raise NbrError(f"{name!r} is {noun}, and only numbers, bits and counts can be added and compared")
         except NbrError as error:
             raise NbrError(f"{error} (at character {self.at + 1})", at=self.at + 1) from None
 
@@ -58,6 +60,9 @@ class Linear(Expression):
             share = weight * part.holds(world, points).to(points.dtype)
             total, size = total + share, size + share.abs()
         return compared(self.operator, total - self.number, NEAR * size)
+
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        return replace(self, counted=tuple((weight, change(part)) for weight, part in self.counted))
 
     def replaced(self, atom: Callable[[Atom], Expression]) -> Expression:
         moved = [(weight, atom(Atom(name, at=self.at))) for weight, name in self.weights]
@@ -98,6 +103,30 @@ def linears(statement: Expression) -> Iterator[Linear]:
         yield statement
     for part in statement.parts:
         yield from linears(part)
+
+
+def resolved(statement: Expression, world: World) -> Expression:
+    """The same statement where the names in it are those of a world: in `grade < high`, high may be a label.
+
+    >>> import nbr
+    >>> print(resolved(nbr.parse("grade < high"), nbr.World(grade=nbr.Ordered("low", "high"))))
+    grade<high
+    """
+
+    def change(part: Expression) -> Expression | None:
+        return _against_label(part, world) if isinstance(part, Linear) else None
+
+    return rebuilt(statement, change) if any(True for _ in linears(statement)) else statement
+
+
+def _against_label(line: Linear, world: World) -> Expression | None:
+    """A variable against one of its labels, if that is what a comparison of two names says."""
+    if len(line.weights) == 2 and not line.counted and not line.number:
+        for (weight, name), (other, label) in permutations(line.weights):
+            variable = world.variables.get(name)
+            if variable is not None and not variable.adds and label not in world.variables and weight == -other:
+                return Atom(name, line.operator if weight > 0 else TURNED[line.operator], (label,), line.at)
+    return None
 
 
 def compares_numbers(statements: Iterable[Expression | None]) -> bool:

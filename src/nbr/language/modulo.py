@@ -12,7 +12,7 @@ from torch import Tensor
 from nbr.errors import NbrError, suggest
 from nbr.language.expressions import COMPARE, Atom, Expression, quoted, replaced
 from nbr.language.linear import times, written
-from nbr.world import Choice, Real, World
+from nbr.world import World
 
 LARGEST = 1000  # modulus, and values of a variable: all of them are told apart
 
@@ -55,7 +55,7 @@ class Modulo(Expression):
         """Every value of a number that it adds is told apart from every other."""
         found = super().cuts(world)
         for _, name in self.weights:
-            if isinstance(world.variables[name], Real):
+            if world.variables[name].numeric:
                 found.setdefault(name, set()).update(whole_values(name, world))
         return found
 
@@ -71,6 +71,9 @@ class Modulo(Expression):
         """Which of the remainders 0, 1 .. are as asked for."""
         found: list[bool] = COMPARE[self.operator](torch.arange(self.modulus).double(), self.number).tolist()
         return found
+
+    def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
+        return replace(self, counted=tuple((weight, change(part)) for weight, part in self.counted))
 
     def replaced(self, atom: Callable[[Atom], Expression]) -> Expression:
         moved = [(weight, atom(Atom(name, at=self.at))) for weight, name in self.weights]
@@ -94,9 +97,9 @@ class Modulo(Expression):
 def whole_values(name: str, world: World) -> list[float]:
     """The values of a variable, which must be whole numbers and not too many."""
     variable = world.variables[name]
-    if isinstance(variable, Choice):
-        raise NbrError(f"{name!r} is a choice, and mod needs whole numbers, bits and counts")
-    if not isinstance(variable, Real):
+    if not variable.adds:
+        raise NbrError(f"{name!r} is {variable.noun}, and mod needs whole numbers, bits and counts")
+    if not variable.numeric:
         return [0.0, 1.0]
     if not variable.step or not float(variable.step).is_integer() or not float(variable.low).is_integer():
         raise NbrError(f"{name!r} is not a whole number, and mod needs whole numbers: give it a step of 1")

@@ -12,7 +12,9 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
 from nbr.errors import NbrError
 from nbr.language import expressions as ex
-from nbr.language.linear import TURNED, Linear
+from nbr.language.graded import Graded
+from nbr.language.linear import TURNED, Linear, resolved
+from nbr.language.meant import meant_at
 from nbr.language.ranges import counted, foretold, reading, spread
 from nbr.language.sides import (
     Called,
@@ -64,7 +66,7 @@ def parse(text: str, world: World | None = None) -> ex.Expression:
         if any(sign in text for sign in "<>"):
             found = ex.replaced(found, _between_numbers)
         _before.put(text, found, OF_A_NAME * names + OF_A_LETTER * len(text))
-    return found
+    return found if world is None else resolved(found, world)
 
 
 def _between_numbers(atom: ex.Atom) -> ex.Expression:
@@ -121,6 +123,9 @@ def _explain(text: str, error: UnexpectedInput) -> NoReturn:
     found = str(error.token) if isinstance(error, UnexpectedToken) else text[at - 1]
     if isinstance(error, UnexpectedCharacters | UnexpectedToken) and found == ")" and balance < 0:
         raise NbrError(f"a ')' too many at character {at} of {_short(text)}", at=at)
+    if (meant := meant_at(text, at)) is not None:
+        start, sign, instead = meant
+        raise NbrError(f"cannot read {sign!r} at character {start} of {_short(text)}; {instead}", at=start)
     raise NbrError(f"cannot read {found!r} at character {at} of {_short(text)}", at=at)
 
 
@@ -189,6 +194,9 @@ class _Build(Transformer[Token, ex.Expression]):
 
     def negation(self, part: Item) -> ex.Expression:
         return _shallow(ex.Not(_one(part)))
+
+    def graded(self, part: Item, degree: Token) -> ex.Expression:
+        return _shallow(Graded(_one(part), float(degree), degree.start_pos or 0))
 
     def yes(self) -> ex.Expression:
         return ex.Constant(True)

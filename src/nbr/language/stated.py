@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nbr.errors import NbrError
 from nbr.language.expressions import Expression
+from nbr.language.linear import resolved
 from nbr.language.parser import parse
 from nbr.world import World
 
@@ -19,9 +20,9 @@ def stated(words: object, world: World, what: str) -> Expression:
     nbr.errors.NbrError: condition: it is a statement in the query language, not a float
     """
     try:
-        found = parse(words, world) if isinstance(words, str) else words
-        if not isinstance(found, Expression):
+        if not isinstance(words, str | Expression):
             raise NbrError(f"it is a statement in the query language, not a {type(words).__name__}")
+        found = parse(words, world) if isinstance(words, str) else resolved(words, world)
         found.check(world)
     except NbrError as error:
         raise NbrError(f"{what}: {error}", error.at) from None

@@ -18,7 +18,7 @@ import torch
 
 from nbr.learning.maker import Maker, Trained, gain, gains
 from nbr.learning.splitting import Split
-from nbr.priors import Independent, Trees, marginals
+from nbr.priors import Independent, Mixture, marginals
 from nbr.tables import Table
 
 ALONE = "the prior alone: rules added no more than chance on held-out rows"
@@ -60,7 +60,7 @@ def _trained(maker: Maker, rows: Split, test: Table, count: int, steps: int) -> 
     """On all rows but those to measure by, then on all; a prior of trees is learned anew from as many."""
     later = [("more rows", rows.trainable), ("all rows", rows.every)]
     stages = [(name, {"train": part, "test": test}, count, steps) for name, part in later]
-    if not isinstance(maker.prior, Trees):
+    if not isinstance(maker.prior, Mixture):
         yield from maker.train_each(stages)
         return
     for stage, (_, part) in zip(stages, later, strict=True):
@@ -70,7 +70,7 @@ def _trained(maker: Maker, rows: Split, test: Table, count: int, steps: int) -> 
 def leave_alone(maker: Maker, rows: Split, chosen: Trained) -> End:
     """The prior without rules; trees are learned from every row, if a twin shows that this does no harm."""
     alone = prior_alone(chosen)
-    if rows.test is None or not isinstance(maker.prior, Trees):
+    if rows.test is None or not isinstance(maker.prior, Mixture):
         return End(alone, alone, "valid" if rows.test is None else "test", ALONE)
     twin, final = (
         maker.relearned(part).alone({"train": part, "test": rows.test}, chosen.settings)

@@ -10,7 +10,7 @@ from nbr.errors import NbrError
 from nbr.points.numbered import listing
 from nbr.rules.codec import Codec
 from nbr.training import Loop
-from nbr.world import Bit, Real, World
+from nbr.world import Real, World
 
 WIDTH = 128
 RATE = 0.003
@@ -22,7 +22,7 @@ NOISE = 0.05  # added to codes in training, so that points keep a distance
 def autoencode(world: World, latent: int = 8, seed: int = 0) -> Codec:
     """Train encoder and decoder on all points of a world of bits, until each comes back as it was."""
     listed = listing(world)
-    if listed is None or not all(isinstance(variable, Bit) for variable in world.variables.values()):
+    if listed is None or not all(variable.boolean for variable in world.variables.values()):
         raise NbrError("an autoencoder is trained on a world of bits that can be listed")
     points = listed.points.float()
     with torch.random.fork_rng(devices=[]):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from nbr.rules import Neural, Rule
-from nbr.world import Choice, Real, World
+from nbr.world import World
 
 
 class Bank(nn.Module):
@@ -94,8 +94,8 @@ def _columns(world: World) -> tuple[Tensor, Tensor, list[str]]:
     """How to shift and scale every encoded column to about [-1, 1], and the variable that it belongs to."""
     shift, scale, owner = [], [], []
     for name, variable in world.variables.items():
-        low, high = (variable.low, variable.high) if isinstance(variable, Real) else (0.0, 1.0)
-        width = variable.size if isinstance(variable, Choice) else 1
+        low, high = (variable.low, variable.high) if variable.numeric else (0.0, 1.0)
+        width = variable.width
         shift += [(low + high) / 2] * width
         scale += [2 / (high - low)] * width
         owner += [name] * width

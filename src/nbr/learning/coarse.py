@@ -18,7 +18,7 @@ from nbr.language.expressions import Atom, Not
 from nbr.language.linear import compares_numbers
 from nbr.priors import Prior
 from nbr.tables import Table
-from nbr.world import Bit, Choice, Real, Variable, World
+from nbr.world import Variable, World
 
 LABELS = 12  # of a choice that literals speak of, the most frequent first
 CUTS = 7  # of a number: so many quantiles
@@ -90,7 +90,7 @@ class Coarse:
         outside = self.world.outside(codes).numpy()
         found = np.empty((codes.shape[1], len(codes)), dtype=np.int16)
         for at, (column, variable) in enumerate(zip(self.columns, self.world.variables.values(), strict=True)):
-            hole = codes[:, at].isnan().numpy() | (outside[:, at] & (not isinstance(variable, Real)))
+            hole = codes[:, at].isnan().numpy() | (outside[:, at] & (not variable.numeric))
             filled = codes.clone()
             filled[:, at] = torch.where(torch.from_numpy(hole), column.values[0][0], codes[:, at])
             found[at] = np.where(hole, -1, column.find(filled).numpy())
@@ -151,9 +151,7 @@ def _strides(sizes: Sequence[int]) -> tuple[int, ...]:
 
 def _anything(name: str, variable: Variable) -> Atom:
     """A statement that tells no two values of a column apart, for columns that no rule reads."""
-    if isinstance(variable, Bit):
-        return Atom(name, "in", ("0", "1"))
-    if isinstance(variable, Choice):
+    if not variable.numeric:
         return Atom(name, "in", variable.labels)
     return Atom(name, ">=", (variable.show(variable.low) if variable.unit else repr(variable.low),))
 
@@ -161,12 +159,12 @@ def _anything(name: str, variable: Variable) -> Atom:
 def _atoms(name: str, variable: Variable, codes: Tensor) -> list[Atom]:
     """What literals say of a column, without those that deny it."""
     seen = codes[~codes.isnan()].numpy()
-    if isinstance(variable, Bit):
+    if variable.boolean:
         return [Atom(name)]
-    if isinstance(variable, Choice):
-        often = np.bincount(seen[seen >= 0].astype(int), minlength=variable.size)
-        order = np.argsort(-often, kind="stable")[: 1 if variable.size == 2 else LABELS]
-        return [Atom(name, "=", (variable.labels[label],)) for label in order] if variable.size > 1 else []
+    if not variable.numeric:
+        often = np.bincount(seen[seen >= 0].astype(int), minlength=len(variable.labels))
+        order = np.argsort(-often, kind="stable")[: 1 if len(variable.labels) == 2 else LABELS]
+        return [Atom(name, "=", (variable.labels[label],)) for label in order] if len(variable.labels) > 1 else []
     if not len(seen):
         return []
     cuts = np.unique(np.quantile(seen, np.arange(1, CUTS + 1) / (CUTS + 1), method="higher"))

@@ -29,7 +29,7 @@ from nbr.learning.again import (
 )
 from nbr.learning.clauses import Wanted
 from nbr.learning.confidence import checked, supported
-from nbr.learning.fitted import Fitted, HeldOut
+from nbr.learning.fitted import Fitted, HeldOut, learned
 from nbr.learning.maker import Maker, Trained, gains
 from nbr.learning.prior_by_name import PriorLike, choose
 from nbr.learning.rates import WORDS
@@ -169,8 +169,8 @@ def fit_report(
         if mine is not None:
             shutil.rmtree(mine, ignore_errors=True)
     best = end.delivered
-    learned = [] if end.words in (ALONE, RATES) else supported(best.bank, best.objective, best.rows, level)
-    reasoner = Reasoner(data.world, learned, prior=best.prior, views=data.views(), view_rows=data.view_rows())
+    rules_kept = [] if end.words in (ALONE, RATES) else supported(best.bank, best.objective, best.rows, level)
+    reasoner = learned(data, rules_kept, best.prior)
     train = best.objective.mean(best.bank, "train")
     why = WORDS if end.words == RATES else why
     return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, _measured(end), end.words, why)

@@ -14,7 +14,7 @@ from nbr.learning.least_committed import least_committed
 from nbr.learning.objectives import Listed, Objective, objective
 from nbr.learning.training import DRAWN, EXACT, BankTraining, Settings
 from nbr.parallel import mapped
-from nbr.priors import Prior, Trees, relearned
+from nbr.priors import Mixture, Prior, relearned
 from nbr.tables import Table
 from nbr.training import Checkpoint, Watcher, fingerprint, generator, here, silent
 
@@ -99,7 +99,7 @@ class Maker:
 
     def relearned(self, table: Table) -> Maker:
         """With a prior of trees learned from other rows; other priors stay as they are."""
-        if not isinstance(self.prior, Trees):
+        if not isinstance(self.prior, Mixture):
             return self
         return replace(self, prior=relearned(self.prior, table.one_by_one(self.seed), self.watch))
 

@@ -14,7 +14,6 @@ from nbr.errors import NbrError
 from nbr.learning.fitting import fit
 from nbr.learning.prior_by_name import PriorLike
 from nbr.tables import read
-from nbr.world import Bit, Real
 
 TARGET = "target"
 
@@ -50,9 +49,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             raise NbrError(f"the values to predict cannot be learned: {'; '.join(data.notes[-1:])}")
         self.reasoner_ = fit(data, self.rules, self.prior, seed=self.random_state)
         variable = data.world.variables[self.name_]
-        if not isinstance(variable, Real):
+        if not variable.numeric:
             known = {str(value).removesuffix(".0"): value for value in target.dropna().unique()}
-            labels = ["0", "1"] if isinstance(variable, Bit) else list(variable.labels)
+            labels = list(variable.labels)
             self.classes_ = np.array([known.get(label, label) for label in labels])
         return self
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from nbr.density.likelihood import score
 from nbr.errors import NbrError
 from nbr.learning.clauses import Wanted, grow
-from nbr.learning.fitted import Fitted, HeldOut
+from nbr.learning.fitted import Fitted, HeldOut, learned
 from nbr.learning.prior_by_name import PriorLike, choose
 from nbr.learning.rates import WORDS
 from nbr.learning.splitting import Split
@@ -17,7 +17,6 @@ from nbr.reasoner import Reasoner
 from nbr.rules import Clause
 from nbr.tables import Table
 from nbr.training import Watcher
-from nbr.world import Real
 
 NOTHING = 0.005  # nats a row that all clauses together add to base rates: next to nothing
 PLAIN = f"{WORDS}; clauses say what goes together"
@@ -38,14 +37,14 @@ def fit_clauses(
     clauses = _clauses(written)
     known, kept, why = _prior(data, rows, prior, written, clauses, seed, watch)
     found = grow(known, rows, clauses, replace(wanted, kept=kept), seed, watch)
-    reasoner = Reasoner(data.world, found.rules, prior=found.prior, views=data.views(), view_rows=data.view_rows())
-    learned, part = (rows.train, rows.valid) if wanted.judged else (rows.trainable, rows.test)
+    reasoner = learned(data, found.rules, found.prior)
+    rows_used, part = (rows.train, rows.valid) if wanted.judged else (rows.trainable, rows.test)
     held = None if part is None else _measured(reasoner, part, wanted.judged, seed)
-    train = score(reasoner.model, learned, seed).mean
+    train = score(reasoner.model, rows_used, seed).mean
     words = KEPT if wanted.judged or part is not None else ALL
     if wanted.learn:
-        words += _little(found.rules, len(learned))
-    return Fitted(reasoner, data, data.views(), len(found.rules), found.rounds, len(learned), train, held, words, why)
+        words += _little(found.rules, len(rows_used))
+    return Fitted(reasoner, data, data.views(), len(found.rules), found.rounds, len(rows_used), train, held, words, why)
 
 
 def _little(rules: Sequence[Clause], rows: int) -> str:
@@ -86,7 +85,7 @@ def _prior(
     often, even = marginals(rows.trainable).columns, uniform(data.world).columns
     columns, kept = [], []
     for seen, alike, (name, variable) in zip(often, even, data.world.variables.items(), strict=True):
-        labelled = not isinstance(variable, Real)
+        labelled = not variable.numeric
         columns.append(alike if labelled and name in alone else seen)  # a rule that someone wrote says how often
         kept += [name] if labelled and name not in alone else []
     return Independent(data.world, columns), tuple(kept), PLAIN

@@ -16,7 +16,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from nbr.world import Real, World
+from nbr.world import Variable, World
 
 EACH = 64  # values of a real with a step that are listed one by one where a smooth rule reads it
 CHUNK = 1 << 20  # numbers held at a time
@@ -109,18 +109,18 @@ def cells(world: World, cuts: Mapping[str, set[float]], smooth: Iterable[str], g
     smooth = set(smooth)
     centres, radii = [], []
     for name, variable in world.variables.items():
-        if isinstance(variable, Real):
+        if variable.numeric:
             cut = _steps if variable.step else _pieces
             centre, radius = cut(variable, cuts.get(name, set()), grid if name in smooth else 1)
         else:
-            centre = torch.arange(variable.size, dtype=torch.float64)
+            centre = torch.arange(len(variable.labels), dtype=torch.float64)
             radius = torch.zeros_like(centre)
         centres.append(centre)
         radii.append(radius)
     return Cells(tuple(centres), tuple(radii))
 
 
-def _pieces(variable: Real, cuts: set[float], pieces: int) -> tuple[Tensor, Tensor]:
+def _pieces(variable: Variable, cuts: set[float], pieces: int) -> tuple[Tensor, Tensor]:
     """The cut points themselves, with radius 0, and the open pieces between them.
 
     Where the pieces matter, points just beside each cut join them: a smooth rule is often best there.
@@ -136,7 +136,7 @@ def _pieces(variable: Real, cuts: set[float], pieces: int) -> tuple[Tensor, Tens
     return torch.cat([points, centre]), torch.cat([torch.zeros_like(points), radius])
 
 
-def _steps(variable: Real, cuts: set[float], pieces: int) -> tuple[Tensor, Tensor]:
+def _steps(variable: Variable, cuts: set[float], pieces: int) -> tuple[Tensor, Tensor]:
     """The same for a real with a step: the cuts that are values, and of each open piece a value in its middle.
 
     The radius reaches the other values of the piece; a piece without values is none.

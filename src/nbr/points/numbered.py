@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.points.cells import Cells
-from nbr.world import Real, Variable, World
+from nbr.world import Variable, World
 
 MOST_POINTS = 1 << 20
 MOST_COMPLETIONS = 1 << 24
@@ -43,8 +43,8 @@ class Listing:
     def _positions(self, codes: Tensor) -> Tensor:
         """Where each value stands among those of its variable."""
         kinds = self.world.variables.values()
-        low = torch.tensor([kind.low if isinstance(kind, Real) else 0.0 for kind in kinds], dtype=torch.float64)
-        step = torch.tensor([kind.step if isinstance(kind, Real) else 1.0 for kind in kinds], dtype=torch.float64)
+        low = torch.tensor([kind.low if kind.numeric else 0.0 for kind in kinds], dtype=torch.float64)
+        step = torch.tensor([kind.step if kind.numeric else 1.0 for kind in kinds], dtype=torch.float64)
         return ((codes - low) / step).round().long()
 
     def completions(self, codes: Tensor) -> tuple[Tensor, Tensor]:
@@ -75,10 +75,10 @@ def listing(world: World, most: int = MOST_POINTS) -> Listing | None:
     columns = []
     for variable, size in zip(world.variables.values(), sizes, strict=True):
         places = torch.arange(size, dtype=torch.float64)
-        columns.append(variable.low + variable.step * places if isinstance(variable, Real) else places)
+        columns.append(variable.low + variable.step * places if variable.numeric else places)
     return Listing(world, Cells(tuple(columns), tuple(torch.zeros_like(column) for column in columns)))
 
 
 def _size(variable: Variable) -> int | None:
     """How many values are listed: a real with a step that starts below 0 is not, as -1 stands for what nobody knows."""
-    return None if isinstance(variable, Real) and variable.low < 0 else variable.size
+    return None if variable.numeric and variable.low < 0 else variable.size

@@ -4,7 +4,8 @@ from nbr.priors.base import Prior
 from nbr.priors.columns import Allowed
 from nbr.priors.drawn import Drawn
 from nbr.priors.empirical import Empirical
-from nbr.priors.growing import auto, relearned, trees
+from nbr.priors.grouped import Grouped
+from nbr.priors.growing import Mixture, auto, relearned, trees
 from nbr.priors.independent import Independent, marginals, uniform
 from nbr.priors.mixture import Trees
 from nbr.priors.search import Kept
@@ -13,8 +14,10 @@ __all__ = [
     "Allowed",
     "Drawn",
     "Empirical",
+    "Grouped",
     "Independent",
     "Kept",
+    "Mixture",
     "Prior",
     "Trees",
     "auto",

@@ -19,7 +19,7 @@ from nbr import registry
 from nbr.errors import NbrError
 from nbr.priors import numbers
 from nbr.priors.numbers import Numbers, Piece
-from nbr.world import Real, Variable
+from nbr.world import Variable
 
 BEYOND = 1e-3  # what a label that the world does not have is scored as, outside of what sums to one
 LABELS = 24  # states of a choice
@@ -117,7 +117,7 @@ class Column:
     @classmethod
     def from_spec(cls, variable: Variable, parts: registry.Parts) -> Column:
         found = parts.tensors
-        known = Numbers.unpacked(variable, found["numbers"]) if isinstance(variable, Real) else None
+        known = Numbers.unpacked(variable, found["numbers"]) if variable.numeric else None
         return cls(variable, found["state"].long(), found["mass"].double(), known)
 
 
@@ -126,18 +126,17 @@ def distributed(masses: Tensor) -> bool:
     return bool((masses >= 0).all()) and bool((masses.sum(dtype=torch.float64) - 1).abs() < ROUNDING)
 
 
-def learn(values: Tensor, variable: Variable, states: int) -> Column:
-    """A column of at most about so many states, from its observed codes."""
-    if isinstance(variable, Real):
+def learn(values: Tensor, variable: Variable, states: int, labels: int = LABELS) -> Column:
+    """A column of at most about so many states, from its observed codes; rare labels share the last one."""
+    if variable.numeric:
         known = numbers.learn(values, variable)
-        state = numbers.group(known.mass.numpy(), 1 / states)
-        return Column(variable, torch.from_numpy(state), known.mass, known)
+        return Column(variable, torch.from_numpy(numbers.group(known.mass.numpy(), 1 / states)), known.mass, known)
     assert variable.size is not None
     weights = counts(values, variable.size)
-    labels = torch.arange(variable.size)
-    if variable.size > LABELS:
-        labels[weights.argsort(descending=True, stable=True)] = torch.arange(variable.size).clamp(max=LABELS - 1)
-    return Column(variable, labels, weights / weights.sum(), None)
+    state = torch.arange(variable.size)
+    if variable.size > labels:
+        state[weights.argsort(descending=True, stable=True)] = torch.arange(variable.size).clamp(max=labels - 1)
+    return Column(variable, state, weights / weights.sum(), None)
 
 
 def counts(values: Tensor, size: int) -> Tensor:

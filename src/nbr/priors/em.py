@@ -15,8 +15,10 @@ import torch
 from torch import Tensor
 
 from nbr.priors import columns as coding
+from nbr.priors.base import HIDDEN
 from nbr.priors.columns import Column
 from nbr.priors.curves import Scores, told
+from nbr.priors.groups import MOST
 from nbr.priors.mixture import Trees, locate
 from nbr.priors.tree import Tree, information, spanning
 from nbr.tables import Table
@@ -30,10 +32,10 @@ MIXED = 4.0  # rows that a tree's columns have beside its own, spread as all row
 
 
 def columns(table: Table, states: int) -> list[Column]:
-    """The columns of a table, numbers in about so many states."""
+    """The columns of a table, numbers in about so many states; every label of a group is one."""
     return [
-        coding.learn(values[~values.isnan()], variable, states)
-        for values, variable in zip(table.codes.unbind(dim=1), table.world.variables.values(), strict=True)
+        coding.learn(values[~values.isnan()], variable, states, MOST if name.startswith(HIDDEN) else coding.LABELS)
+        for values, (name, variable) in zip(table.codes.unbind(dim=1), table.world.variables.items(), strict=True)
     ]
 
 

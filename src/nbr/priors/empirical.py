@@ -13,7 +13,6 @@ from nbr.errors import NbrError
 from nbr.priors.base import HIDDEN, Factor, Prior
 from nbr.priors.columns import Allowed, distributed, meets
 from nbr.tables import Table
-from nbr.world import Real
 
 
 @registry.kind("prior", "empirical")
@@ -35,7 +34,7 @@ class Empirical(Prior):
         return drawn
 
     def log_prob(self, points: Tensor) -> Tensor | None:
-        if any(isinstance(variable, Real) for variable in self.world.variables.values()):
+        if any(variable.numeric for variable in self.world.variables.values()):
             return None
         if bool(points.isnan().any()):
             shared: Tensor = (self._agree(points).double() @ self.weights).log()
@@ -97,7 +96,7 @@ class Empirical(Prior):
 
 
 def _check(table: Table, weights: Tensor | None) -> None:
-    whole = [not isinstance(variable, Real) for variable in table.world.variables.values()]
+    whole = [not variable.numeric for variable in table.world.variables.values()]
     codes = table.codes[:, whole]
     if bool(table.world.outside(table.codes).any()) or bool((codes != codes.round()).any()):
         raise NbrError("a row of an empirical prior has a value that its variable does not take")

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import torch
 
 from nbr.errors import NbrError
 from nbr.points.numbered import listing
 from nbr.priors.base import Prior
+from nbr.priors.dependent import dependent
 from nbr.priors.em import Learner, columns
+from nbr.priors.grouped import Grouped
+from nbr.priors.groups import BROKEN, Group, grouped
 from nbr.priors.independent import uniform
 from nbr.priors.mixture import Trees
 from nbr.priors.search import PATIENCE, Kept, Search
 from nbr.progress import Progress, Watcher, silent
 from nbr.tables import Table
-from nbr.world import Real
+
+Mixture: TypeAlias = Trees | Grouped
 
 LISTED = 1 << 17  # points of a world that is small enough for a uniform prior
 STATES = (8, 16, 32)  # of a number
@@ -35,16 +40,35 @@ def trees(
     seed: int = 0,
     watch: Watcher = silent,
     kept: Kept | None = None,
-) -> Trees:
+    together: bool = True,
+) -> Mixture:
     """A mixture of trees of columns, learned from a table with holes.
 
     How many trees there are, how many states a number has, and how many mixtures from other starts are averaged, is
     chosen by the rows of `valid`; without one by a tenth of the rows, and then all are learned from. With `components`
-    there are as many trees, of one start. A run that was stopped goes on with what is `kept`.
+    there are as many trees, of one start. A run that was stopped goes on with what is `kept`. Columns that are one
+    variable are one node of the trees, unless `together` is False.
     """
+    groups = dependent(table) if together else []
+    if not groups:
+        return _trees(table, components, states, valid, seed, watch, kept)
+    held = None if valid is None else grouped(valid, groups)
+    found = _trees(grouped(table, groups), components, states, held, seed, watch, kept)
+    return _above(table, groups, found)
+
+
+def _trees(
+    table: Table,
+    components: int | None,
+    states: int | None,
+    valid: Table | None,
+    seed: int,
+    watch: Watcher,
+    kept: Kept | None,
+) -> Trees:
     if not len(table) or (components is not None and components < 1) or (states is not None and states < 2):
         raise NbrError("a mixture of trees needs rows, at least 1 tree, and at least 2 states of a number")
-    real = sum(isinstance(variable, Real) for variable in table.world.variables.values())
+    real = sum(variable.numeric for variable in table.world.variables.values())
     finer = (states,) if states else _finer(real)
     amounts = (components,) if components else COMPONENTS
     train, held = (table, valid) if valid is not None else _split(table, seed)
@@ -59,8 +83,24 @@ def trees(
     return _last(learner, best.parts(), watch)
 
 
-def relearned(model: Trees, table: Table, watch: Watcher = silent) -> Trees:
+def _above(table: Table, groups: Sequence[Group], trees: Trees) -> Grouped:
+    """Trees over groups, in which a row may break a pattern as often as half a row did more than were seen to."""
+    rate, first = BROKEN / (table.rows + 1), len(trees.columns) - len(groups)
+    for tree in trees.trees:
+        for at, group in enumerate(groups, first):
+            tree.table[at] *= 1 - rate
+            tree.table[at, :, group.size - 1] += rate
+    return Grouped(table.world, groups, trees)
+
+
+def relearned(model: Mixture, table: Table, watch: Watcher = silent) -> Mixture:
     """A mixture learned from other rows, such as all there are: as many trees, and numbers cut as finely."""
+    if isinstance(model, Grouped):
+        return _above(table, model.groups, _relearned(model.trees, grouped(table, model.groups), watch))
+    return _relearned(model, table, watch)
+
+
+def _relearned(model: Trees, table: Table, watch: Watcher) -> Trees:
     most = max((column.size for column in model.columns if column.numbers is not None), default=0)
     states = next((each for each in STATES if each + 1 >= most), STATES[-1])
     learner = Learner(table, columns(table, states))

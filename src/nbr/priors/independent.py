@@ -16,7 +16,7 @@ from nbr.priors.base import Curve, Factor, Prior
 from nbr.priors.columns import Allowed, Column
 from nbr.priors.normal import Normal
 from nbr.tables import Table
-from nbr.world import Real, Variable, World
+from nbr.world import Variable, World
 
 
 @registry.kind("prior", "independent")
@@ -33,7 +33,7 @@ class Independent(Prior):
         self._each = []
         for (name, variable), column in zip(world.variables.items(), self.columns, strict=True):
             flat = column.dim() == 1 and len(column) in (0, 2)
-            fits = flat or column.dim() == 2 if isinstance(variable, Real) else _weighs(column, variable)
+            fits = flat or column.dim() == 2 if variable.numeric else _weighs(column, variable)
             if not fits or not bool(column[~column.isnan()].isfinite().all()):
                 raise NbrError(f"the prior of {name!r} does not fit: {column.tolist()!r:.200}")
             try:
@@ -91,7 +91,7 @@ class Independent(Prior):
 
 def uniform(world: World) -> Independent:
     """Nothing is known: every value is as likely as any other."""
-    sizes = [0 if isinstance(variable, Real) else variable.size for variable in world.variables.values()]
+    sizes = [len(variable.labels) for variable in world.variables.values()]
     return Independent(world, [torch.ones(size) for size in sizes])
 
 
@@ -101,14 +101,14 @@ def marginals(table: Table) -> Independent:
     for position, variable in enumerate(table.world.variables.values()):
         seen = table.codes[:, position]
         seen = seen[~seen.isnan()]
-        if isinstance(variable, Real):
+        if variable.numeric:
             columns.append(numbers.learn(seen, variable).packed() if len(seen) else seen)
         else:
-            columns.append(coding.counts(seen, variable.size))
+            columns.append(coding.counts(seen, len(variable.labels)))
     return Independent(table.world, columns)
 
 
-def product(variable: Real, one: Tensor, other: Tensor) -> Tensor:
+def product(variable: Variable, one: Tensor, other: Tensor) -> Tensor:
     """The product of two distributions of a number, on the cells of both; an atom of either stays one."""
     both = [_single(variable, column) for column in (one, other)]
     tables = [column.numbers for column in both if isinstance(column, Column) and column.numbers is not None]
@@ -133,7 +133,7 @@ def _weighs(column: Tensor, variable: Variable) -> bool:
 
 def _single(variable: Variable, column: Tensor) -> Column | Normal:
     """A column of one state: all that it holds is alike to the others."""
-    if not isinstance(variable, Real):
+    if not variable.numeric:
         return Column(variable, torch.zeros(len(column), dtype=torch.long), column / column.sum(), None)
     if len(column) == 2 and column.dim() == 1:
         return Normal(variable, float(column[0]), float(column[1]))

@@ -76,7 +76,7 @@ class Trees(Prior):
         found = []
         for part in self.split(states, count):
             rows = torch.arange(len(part)).repeat_interleave(count)
-            found.append(self._draw(self.evidence(part), rows, generator))
+            found.append(self.draw_given(self.evidence(part), rows, generator))
         drawn = torch.cat(found).view(len(codes), count, len(self.world))
         return torch.where(codes[:, None].isnan(), drawn, codes[:, None])
 
@@ -172,15 +172,16 @@ class Trees(Prior):
             scores = torch.stack([tree.log_complete(whole) for tree in self.trees], dim=1)
         found[~holes] = scores + self.weights.log()
         if bool(holes.any()):
-            found[holes] = torch.cat([self._weigh(self.evidence(part)) for part in self.split(states[holes])])
+            found[holes] = torch.cat([self.weigh_evidence(self.evidence(part)) for part in self.split(states[holes])])
         return found
 
-    def _weigh(self, evidence: Tensor) -> Tensor:
+    def weigh_evidence(self, evidence: Tensor) -> Tensor:
+        """The same for rows of evidence, (rows, columns, states)."""
         return torch.stack([tree.gather(evidence)[1] for tree in self.trees], dim=1) + self.weights.log()
 
-    def _draw(self, evidence: Tensor, rows: Tensor, generator: torch.Generator) -> Tensor:
+    def draw_given(self, evidence: Tensor, rows: Tensor, generator: torch.Generator) -> Tensor:
         """A point for each entry of `rows`, which says whose evidence it has to meet."""
-        component = pick(_chance(self._weigh(evidence))[rows], generator)
+        component = pick(_chance(self.weigh_evidence(evidence))[rows], generator)
         states = torch.zeros(len(rows), len(self.world), dtype=torch.long)
         for number, tree in enumerate(self.trees):
             mine = (component == number).nonzero()[:, 0]

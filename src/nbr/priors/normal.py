@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.priors.columns import Allowed
-from nbr.world import Real
+from nbr.world import Variable
 
 WIDE = 9  # deviations beyond which nothing is left
 
@@ -19,7 +19,7 @@ WIDE = 9  # deviations beyond which nothing is left
 class Normal:
     """A mean and a standard deviation; the curve is cut at the bounds, and its height goes on beyond them."""
 
-    variable: Real
+    variable: Variable
     mean: float
     spread: float
 

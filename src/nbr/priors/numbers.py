@@ -19,7 +19,8 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.world import FINEST, Real
+from nbr.variables.real import FINEST
+from nbr.world import Variable
 
 FINE = 128  # cells, where there are rows enough
 ROWS = 4  # of a cell
@@ -36,7 +37,7 @@ Piece = tuple[float, float]  # an open interval, or, where both ends are equal, 
 class Numbers:
     """Cells in order: lower and upper edge, the value of an atom (else NaN), and the mass, tails included."""
 
-    variable: Real
+    variable: Variable
     cells: Tensor  # (cells, 4), float64
     tails: Tensor  # the mass below and above the range
     step: float  # draws are rounded to it, when it is above 0
@@ -69,7 +70,7 @@ class Numbers:
         return torch.cat([self.cells, torch.cat([self.tails, sizes])[None]])
 
     @classmethod
-    def unpacked(cls, variable: Real, packed: Tensor) -> Numbers:
+    def unpacked(cls, variable: Variable, packed: Tensor) -> Numbers:
         if packed.dim() != 2 or packed.shape[1] != 4 or len(packed) < 2:
             raise NbrError(f"the cells of a number are rows of 4, not of shape {tuple(packed.shape)}")
         packed = packed.double()
@@ -171,7 +172,7 @@ class Numbers:
         return torch.where(cell == 0, below, 0.0) + torch.where(cell == len(self.cells) - 1, above, 0.0)
 
 
-def learn(values: Tensor, variable: Real) -> Numbers:
+def learn(values: Tensor, variable: Variable) -> Numbers:
     """The distribution of a column, from its observed values; uniform if there are none."""
     seen = values.clamp(variable.low, variable.high).numpy()
     worth = 1 / (len(seen) + 2)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nbr.language.expressions import And, Atom, Constant, Expression, Not, Or
-from nbr.world import Bit, Choice, Real, World
+from nbr.world import Variable, World
 
 Places = NDArray[np.int64]
 
@@ -22,16 +22,16 @@ class Axis:
     """A variable and its places; a number has one more than `cuts`, the piece from a cut on belongs to the right."""
 
     name: str
-    variable: Bit | Choice | Real
+    variable: Variable
     cuts: tuple[float, ...] = ()
 
     @property
     def size(self) -> int:
-        return len(self.cuts) + 1 if isinstance(self.variable, Real) else self.variable.size
+        return len(self.cuts) + 1 if self.variable.numeric else len(self.variable.labels)
 
     def places(self, column: Tensor) -> Places:
         """Where values of the variable stand."""
-        if isinstance(self.variable, Real):
+        if self.variable.numeric:
             found = np.searchsorted(np.array(self.cuts), column.numpy(), side="right")
         else:
             found = column.long().numpy()
@@ -39,7 +39,7 @@ class Axis:
 
     def values(self) -> Tensor:
         """A value of the variable for each place."""
-        if not isinstance(self.variable, Real):
+        if not self.variable.numeric:
             return torch.arange(self.size, dtype=torch.float64)
         edges = [self.variable.low, *self.cuts, self.variable.high]
         step = self.variable.step
@@ -53,9 +53,9 @@ class Axis:
         chosen = sorted(set(places))
         if not chosen or len(chosen) == self.size:
             return Constant(bool(chosen))
-        if isinstance(self.variable, Bit):
+        if self.variable.boolean:
             return Atom(self.name) if chosen == [1] else Not(Atom(self.name))
-        if isinstance(self.variable, Choice):
+        if not self.variable.numeric:
             return self._labels(self.variable.labels, chosen)
         pieces = [self._piece(first, last) for first, last in _runs(chosen)]
         return pieces[0] if len(pieces) == 1 else Or(tuple(pieces))
@@ -69,7 +69,7 @@ class Axis:
         return Atom(self.name, "in", tuple(labels[place] for place in chosen))
 
     def _piece(self, first: int, last: int) -> Expression:
-        assert isinstance(self.variable, Real)
+        assert self.variable.numeric
         step = self.variable.step
         if step and 0 < first == last < self.size - 1 and self.cuts[last] - self.cuts[first - 1] < 1.5 * step:
             return Atom(self.name, "=", (self.variable.show(self.cuts[first - 1]),))

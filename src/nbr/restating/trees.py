@@ -12,7 +12,6 @@ from torch import Tensor
 from nbr.errors import NbrError, install
 from nbr.language.expressions import And, Constant, Expression, Implies, Or
 from nbr.restating.axes import Axis
-from nbr.world import Real
 
 Truth = NDArray[np.bool_]
 LEAVES = (2, 3, 4, 6, 8, 12)
@@ -22,14 +21,14 @@ FEWEST = 4  # points for which a number is worth a cut
 
 def cuts(names: Sequence[str], kinds: Sequence[Any], columns: Tensor, truth: Truth) -> dict[str, tuple[float, ...]]:
     """The numbers at which a tree cuts each number, as short as the points around them allow."""
-    if not any(isinstance(kind, Real) for kind in kinds) or truth.all() or not truth.any():
+    if not any(kind.numeric for kind in kinds) or truth.all() or not truth.any():
         return {}
     values = columns.numpy()
     tree = _grown(values, truth, CUT_LEAVES)
     found: dict[str, set[float]] = {}
     for feature, threshold, column in _nodes(tree, 0, values):
         kind = kinds[feature]
-        if isinstance(kind, Real):
+        if kind.numeric:
             below, above = float(column[column <= threshold].max()), float(column[column > threshold].min())
             found.setdefault(names[feature], set()).add(above if kind.step else _short(below, above))
     return {name: tuple(sorted(some)) for name, some in found.items()}
@@ -70,7 +69,7 @@ def statements(axes: Sequence[Axis], places: NDArray[np.int64], truth: Truth) ->
         column = places[:, number]
         count = np.bincount(column, minlength=axis.size)
         share = np.bincount(column, weights=truth, minlength=axis.size) / np.maximum(count, 1)
-        keeps = isinstance(axis.variable, Real)
+        keeps = axis.variable.numeric
         order = np.arange(axis.size) if keeps else np.argsort(share, kind="stable")
         orders.append(order)
         coded[:, number] = np.argsort(order)[column]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Self
 
 import torch
@@ -14,8 +15,9 @@ from torch import Tensor
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.rules.linear import Region
+from nbr.rules.source import OneOf, Source
 from nbr.rules.support import Support
-from nbr.world import Real, World
+from nbr.world import World
 
 TABLE = 1 << 16  # combinations of values that a fuzzy rule may read to be a factor
 
@@ -38,6 +40,8 @@ class Rule(ABC):
         if not fits:
             raise NbrError(f"a belief is a number from 0 to 1, not {belief}")
         self.support: Support | None = None  # of a rule that was learned: the rows behind it
+        self.source: Source | None = None  # who says it
+        self.choice: OneOf | None = None  # what it shares with other possibilities, of which at most one is there
         self._world: World | None = None
 
     @property
@@ -55,6 +59,28 @@ class Rule(ABC):
         other = copy.copy(self)
         other.belief, other.support = belief, support
         return other
+
+    def from_source(self, source: Source | str | None) -> Self:
+        """The same rule, said by a source."""
+        other = copy.copy(self)
+        other.source = Source.of(source)
+        return other
+
+    def one_of(self, choice: OneOf) -> Self:
+        """The same rule, as one of several possibilities."""
+        other = copy.copy(self)
+        other.choice = choice
+        return other
+
+    @property
+    def statement(self) -> Hashable:
+        """What it says, apart from how much that is believed: equal for rules that say the same in the same words."""
+        try:
+            spec, tensors = self.spec()
+        except NbrError:
+            return self  # a function is the same as itself only
+        said = {key: entry for key, entry in spec.items() if key not in self._common_spec()}
+        return json.dumps(said, sort_keys=True), *((key, part.numpy().tobytes()) for key, part in tensors.items())
 
     @property
     def world(self) -> World:
@@ -132,7 +158,7 @@ class Rule(ABC):
     @property
     def smooth(self) -> tuple[str, ...]:
         """The reals along which its grades change between cuts, so that asking needs a grid."""
-        return tuple(name for name in self.inputs if isinstance(self.world.variables[name], Real))
+        return tuple(name for name in self.inputs if self.world.variables[name].numeric)
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         """The rule as plain data and tensors, for a file."""
@@ -153,7 +179,9 @@ class Rule(ABC):
 
     def _common_spec(self) -> dict[str, object]:
         named = {"name": self.name} if self.name else {}
-        return {**named, "belief": self.degree, **({} if self.support is None else {"support": self.support.plain()})}
+        said = {} if self.source is None else {"source": self.source.name}
+        learned = {} if self.support is None else {"support": self.support.plain()}
+        return {**named, "belief": self.degree, **said, **learned}
 
     def __str__(self) -> str:
         return self.name or self.describe()

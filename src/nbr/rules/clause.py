@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from torch import Tensor
 
 from nbr import registry
 from nbr.errors import NbrError
 from nbr.language import Expression, parse
 from nbr.language.intervals import within
+from nbr.language.linear import resolved
 from nbr.rules.base import Rule, number, text
+from nbr.rules.source import OneOf, Source, checked
 
 
 @registry.kind("rule", "rule", keys={"rule", "adds"})
@@ -24,13 +28,24 @@ class Clause(Rule):
     """
 
     def __init__(
-        self, statement: str, belief: float | Tensor, name: str | None = None, *, adds: float | None = None
+        self,
+        statement: str | Expression,
+        belief: float | Tensor,
+        name: str | None = None,
+        *,
+        source: Source | str | None = None,
+        adds: float | None = None,
     ) -> None:
         super().__init__(belief, name)
-        self.text = statement
-        self.expression = parse(statement)
+        self.source = Source.of(source)
+        self.expression = statement if isinstance(statement, Expression) else parse(statement)
+        self.text = str(statement)
         self.adds = adds
         self._inputs = tuple(sorted(self.expression.names()))
+
+    @property
+    def statement(self) -> str:
+        return str(self.expression)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -71,9 +86,31 @@ class Clause(Rule):
 
     def _check(self) -> None:
         try:
+            self.expression = resolved(self.expression, self.world)
             self.expression.check(self.world)
         except NbrError as error:
             raise NbrError(f"{error} in {self.text!r}") from None
+        self._inputs = tuple(sorted(self.expression.names()))
 
     def describe(self) -> str:
         return " ".join(self.text.split())
+
+
+def one_of(
+    possibilities: Mapping[str, float], *, name: str | None = None, source: Source | str | None = None
+) -> list[Clause]:
+    """What one source says of several possibilities: at most one of these rules is there, each with its belief.
+
+    Beliefs add up to at most 1; the rest of the mass says nothing. Put the rules among those of a Reasoner:
+
+    >>> import nbr
+    >>> r = nbr.Reasoner(nbr.World(night=nbr.Bit()), nbr.one_of({"night": 0.3, "~night": 0.5}))
+    >>> print(r.ask("night"))
+    night: [0.3000, 0.5000], conflict 0.0000 (exact)
+    """
+    if not isinstance(possibilities, Mapping) or not possibilities:
+        raise NbrError('one_of takes statements with their beliefs, as in {"night": 0.3, "~night": 0.5}')
+    choice = OneOf()
+    rules = [Clause(said, belief, name, source=source).one_of(choice) for said, belief in possibilities.items()]
+    checked(rules)
+    return rules

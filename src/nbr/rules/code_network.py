@@ -14,7 +14,6 @@ from nbr.rules import layers
 from nbr.rules.base import Rule, listed
 from nbr.rules.codec import Codec
 from nbr.rules.neural import read_network
-from nbr.world import Real
 
 MOST = 1 << 12  # ways to fill what is not seen
 
@@ -40,7 +39,7 @@ class CodeNetwork(Rule):
         world = codec.world
         self.hidden = [column for column, other in enumerate(world.names) if other not in self.seen]
         variables = [world.variables[world.names[column]] for column in self.hidden]
-        if any(isinstance(variable, Real) for variable in variables):
+        if any(variable.numeric for variable in variables):
             raise NbrError("a rule on codes can only hide bits and choices")
         ways = math.prod(variable.size or 0 for variable in variables)
         if ways > MOST:

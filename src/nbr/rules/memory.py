@@ -14,7 +14,7 @@ from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language import expressions as ex
 from nbr.rules.base import Rule, number
-from nbr.world import Choice, Real, World
+from nbr.world import World
 
 
 @registry.kind("rule", "memory", keys={"memory", "radius", "sharpness"})
@@ -69,11 +69,9 @@ class Memory(Rule):
         for name in self.inputs:
             code, column = self.world.code(name, self.point[name]), self.world.column(name)
             below, above = low[:, column] - code, high[:, column] - code
-            reach = torch.maximum(below.abs(), above.abs()) / self._unit(name)
-            near = torch.maximum(below, -above).clamp(min=0) / self._unit(name)
-            label = isinstance(self.world.variables[name], Choice)
-            nearest.append((near > 0).to(low.dtype) if label else near)
-            farthest.append((reach > 0).to(low.dtype) if label else reach)
+            variable = self.world.variables[name]
+            nearest.append(variable.apart(torch.maximum(below, -above).clamp(min=0)))
+            farthest.append(variable.apart(torch.maximum(below.abs(), above.abs())))
         return self._near(farthest), self._near(nearest)
 
     @property
@@ -103,14 +101,8 @@ class Memory(Rule):
         columns = []
         for name in self.inputs:
             code = self.world.code(name, self.point[name])
-            column = points[:, self.world.column(name)] - code
-            label = isinstance(self.world.variables[name], Choice)
-            columns.append((column != 0).to(points.dtype) if label else column / self._unit(name))
+            columns.append(self.world.variables[name].apart(points[:, self.world.column(name)] - code))
         return torch.stack(columns, dim=1)
-
-    def _unit(self, name: str) -> float:
-        variable = self.world.variables[name]
-        return variable.high - variable.low if isinstance(variable, Real) else 1.0
 
     def _grade(self, distance: Tensor) -> Tensor:
         return torch.sigmoid(self.sharpness * (self.radius - distance))
@@ -130,9 +122,9 @@ class Memory(Rule):
     def _plain(self, name: str) -> object:
         """A value as a file holds it: a label, or a number."""
         code, variable = self.world.code(name, self.point[name]), self.world.variables[name]
-        if isinstance(variable, Choice):
+        if not variable.adds:
             return variable.show(code)
-        return code if isinstance(variable, Real) else int(code)
+        return code if variable.numeric else int(code)
 
     def _check(self) -> None:
         if not self.inputs:
@@ -150,8 +142,8 @@ def _values(world: World, row: Sequence[float]) -> dict[str, object]:
     """A full row as named values, checked as any other."""
     values: dict[str, object] = {}
     for (name, variable), code in zip(world.variables.items(), row, strict=True):
-        if isinstance(variable, Choice):
-            if code not in range(variable.size):
+        if not variable.adds:
+            if code not in range(len(variable.labels)):
                 raise NbrError(f"{name!r}: {code:g} is not the position of one of its {variable.size} labels")
             values[name] = variable.show(code)
         else:

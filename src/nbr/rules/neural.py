@@ -12,7 +12,7 @@ from nbr.errors import NbrError
 from nbr.rules import layers
 from nbr.rules.base import Rule, listed, number
 from nbr.rules.linear import Region, lines
-from nbr.world import Choice, World
+from nbr.world import World
 
 WITHOUT_WEIGHTS = "a network can only stand in a .nbr file, with its weights and inputs"
 
@@ -67,7 +67,7 @@ class Neural(Rule):
             return
         takes, gives = known
         sizes = [self.world.variables[name] for name in self.inputs]
-        wide = sum(variable.size if isinstance(variable, Choice) else 1 for variable in sizes)
+        wide = sum(variable.width for variable in sizes)
         if takes != wide:
             shape = f"{wide} columns ({', '.join(self.inputs)})"
             raise NbrError(f"the network of the rule {self} does not take {shape}: it takes {takes}")
@@ -106,8 +106,8 @@ class Neural(Rule):
         return layers.layers(self.network) is not None
 
     def lines(self, region: Region) -> tuple[Tensor, Tensor] | None:
-        if any(isinstance(self.world.variables[name], Choice) for name in self.inputs):
-            return None  # the labels of a choice are several columns of the network
+        if any(self.world.variables[name].width != 1 for name in self.inputs):
+            return None  # labels are several columns of the network
         found = lines(self.network, [self.world.column(name) for name in self.inputs], region)
         return None if found is None else (found[0][:, self.output], found[1][:, self.output])
 
@@ -139,12 +139,7 @@ def _encoded(world: World, low: Tensor, high: Tensor, names: Iterable[str]) -> t
     """The least and the most of each column of a network's input within boxes."""
     ends: tuple[list[Tensor], list[Tensor]] = ([], [])
     for name in names:
-        least, most = (end[:, world.column(name), None] for end in (low, high))
-        variable = world.variables[name]
-        if isinstance(variable, Choice):
-            labels = torch.arange(variable.size, dtype=low.dtype, device=low.device)
-            inside = (least <= labels) & (labels <= most)
-            least, most = (inside & (least == most)).to(low.dtype), inside.to(low.dtype)
+        least, most = world.variables[name].encoded_between(*(end[:, world.column(name)] for end in (low, high)))
         ends[0].append(least)
         ends[1].append(most)
     return torch.cat(ends[0], dim=1), torch.cat(ends[1], dim=1)

@@ -22,6 +22,7 @@ class Projected(Rule):
 
     def __init__(self, rule: Rule, hidden: tuple[str, ...], rows: Tensor) -> None:
         super().__init__(rule.belief, rule.name)
+        self.source, self.choice = rule.source, rule.choice
         self._inputs = tuple(name for name in rule.inputs if name not in hidden)
         self._own = World({name: rule.world.variables[name] for name in (*self._inputs, *hidden)})
         self._rule, self._rows = rule.bind(self._own), rows

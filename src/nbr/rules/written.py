@@ -23,7 +23,7 @@ import torch
 
 from nbr.errors import NbrError, suggest
 from nbr.language import Expression, indexed, parse, parse_words, span
-from nbr.language.expressions import Atom, Constant, replaced
+from nbr.language.expressions import And, Atom, Constant, replaced
 from nbr.rules.base import text
 from nbr.world import World
 
@@ -57,6 +57,10 @@ def plain(model: Mapping[str, Any]) -> dict[str, Any]:
         except NbrError as error:
             raise NbrError(f"rule {position}: {error}") from None
     others = {key: entry for key, entry in model.items() if key != "things"}
+    if isinstance(model.get("observable"), Mapping):
+        others["observable"] = [
+            [name, cost] for key, cost in model["observable"].items() for name in _names(key, things)
+        ]
     return {**others, "variables": [[name, spec] for name, spec in variables.items()], "rules": rules}
 
 
@@ -125,13 +129,14 @@ def _each(spec: dict[str, Any], things: Things, world: World) -> Iterator[dict[s
     given = spec.get("for")
     if not isinstance(given, Mapping) or not given:
         raise NbrError('for must say what an index stands for, such as for = { p = ["ann", "bob"] }')
-    if "rule" not in spec:
+    parts = spec.get("one_of", [spec])
+    if not isinstance(parts, list) or not all(isinstance(part, dict) and "rule" in part for part in parts):
         raise NbrError('for needs a rule = "..." to repeat')
     columns = {index: _words(index, words, things) for index, words in given.items()}
     _few(list(columns.values()), "for")
-    statement = parse(text(spec, "rule"))
+    statements = [parse(text(part, "rule")) for part in parts]
     where = parse_words(text(spec, "where")) if "where" in spec else Constant(True)
-    _used(statement, columns)
+    _used(And(tuple(statements)), columns)
     for atom in where.atoms():
         _compared(atom, columns)
     rest = {key: entry for key, entry in spec.items() if key not in FOR}
@@ -140,11 +145,14 @@ def _each(spec: dict[str, Any], things: Things, world: World) -> Iterator[dict[s
         binding = dict(zip(columns, words, strict=True))
         if not _met(where, binding, columns):
             continue
-        said = replaced(statement, lambda atom, binding=binding: _bound(atom, binding))  # type: ignore[misc]
-        said.check(world)
+        said = []
+        for statement in statements:
+            said.append(replaced(statement, lambda atom, binding=binding: _bound(atom, binding)))  # type: ignore[misc]
+            said[-1].check(world)
         named = {"name": f"{text(spec, 'name')} [{', '.join(words)}]"} if "name" in spec else {}
         count += 1
-        yield {**rest, "rule": str(said), **named}
+        bound = [{**part, "rule": str(each)} for part, each in zip(parts, said, strict=True)]
+        yield {**rest, **({"one_of": bound} if "one_of" in spec else {"rule": bound[0]["rule"]}), **named}
     if not count:
         raise NbrError("no choice of things meets its where")
 

@@ -1,10 +1,8 @@
-"""What an engine is fed from: see `source`. Each kind has a line here, and may be named where an engine may."""
+"""What engines and solvers are fed from: see `source`."""
 
 from nbr.sources.branching import Branching
 from nbr.sources.listing import Listing
 from nbr.sources.source import Decision, Source
 from nbr.sources.statements import Statements
 
-SOURCES: dict[str, type[Source]] = {"listing": Listing, "statements": Statements, "boxes": Branching}
-
-__all__ = ["SOURCES", "Branching", "Decision", "Listing", "Source", "Statements"]
+__all__ = ["Branching", "Decision", "Listing", "Source", "Statements"]

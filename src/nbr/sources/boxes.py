@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from nbr.rules.linear import Region
-from nbr.world import Real, Variable, World
+from nbr.world import Variable, World
 
 Piece = tuple[float, float, float]  # a value that stands for it, and its ends
 
@@ -77,7 +77,7 @@ class Pieces:
 
     def middle(self, boxes: Boxes) -> Tensor:
         """The points in the middle of boxes, where some variable is a real."""
-        reals = any(isinstance(variable, Real) for variable in self.world.variables.values())
+        reals = any(variable.numeric for variable in self.world.variables.values())
         return self.region(boxes if reals else boxes[:0]).centre
 
     def open(self, boxes: Boxes) -> Tensor:
@@ -130,8 +130,8 @@ def _at(table: Tensor, which: Tensor) -> Tensor:
 
 
 def _pieces(variable: Variable, cuts: set[float], smooth: bool) -> list[Piece]:
-    if not isinstance(variable, Real):
-        return [(float(code), float(code), float(code)) for code in range(variable.size)]
+    if not variable.numeric:
+        return [(float(code), float(code), float(code)) for code in range(len(variable.labels))]
     edges = sorted({variable.low, variable.high, *(cut for cut in cuts if variable.low < cut < variable.high)})
     step = variable.step
     found: list[Piece] = []

@@ -17,6 +17,7 @@ from torch import Tensor
 from nbr.errors import NbrError
 from nbr.inference import Limits
 from nbr.inference.lattice import average
+from nbr.inference.selectors import detached, with_certain, worlds
 from nbr.language import Expression
 from nbr.language.linear import compares_numbers
 from nbr.model import Model
@@ -44,11 +45,9 @@ class Branching(Source):
         self.model, self.world, self.proposition = model, model.world, proposition
         self.condition = condition if isinstance(condition, Expression) else None
         self.rules = [*model.rules, *([condition] if isinstance(condition, Rule) else [])]
-        beliefs = model.beliefs.detach()
-        self.beliefs = torch.cat([beliefs, beliefs.new_ones(len(self.rules) - len(beliefs))])
-        self.chance = beliefs.new_ones(1)
-        for belief in self.beliefs:
-            self.chance = torch.cat([(1 - belief) * self.chance, belief * self.chance])
+        presence = detached(model.presence)
+        self.presence = with_certain(presence) if isinstance(condition, Rule) else presence
+        self.chance = worlds(self.presence)
         self.tables = [Subcubes(rule) if Subcubes.fits(rule) else None for rule in self.rules]
         self.cuts: dict[str, set[float]] = {}
         parts: list[Set] = [*self.rules, proposition, *([] if self.condition is None else [self.condition])]
@@ -143,7 +142,7 @@ class Branching(Source):
             held = sum(each.held for each in searches.values())
             if limits.left <= 0 or held > HELD or self._width(tried.low, high) <= limits.tolerance:
                 return tried, high
-            whole = float(average(tried.low.amax(dim=0), self.beliefs))
+            whole = float(average(tried.low.amax(dim=0), self.presence))
             enough = CLOSE * limits.tolerance * max(whole, 1e-6)
             worth = self._worth(high - tried.low, enough, searches)
             if float(worth.max()) == 0:
@@ -198,9 +197,9 @@ class Branching(Source):
         ends = []
         for side in range(2):
             for mine, others in ((high[side], low[1 - side]), (low[side], high[1 - side])):
-                whole = float(average(torch.maximum(mine, others), self.beliefs))
-                ends.append(float(average(mine, self.beliefs)) / whole if whole > 0 else float("nan"))
-        whole_low, whole_high = (float(average(each.amax(dim=0), self.beliefs)) for each in (low, high))
+                whole = float(average(torch.maximum(mine, others), self.presence))
+                ends.append(float(average(mine, self.presence)) / whole if whole > 0 else float("nan"))
+        whole_low, whole_high = (float(average(each.amax(dim=0), self.presence)) for each in (low, high))
         widths = (ends[0] - ends[1], ends[2] - ends[3], whole_high - whole_low)
         return max(widths) if widths[0] == widths[0] and widths[1] == widths[1] else 1.0
 

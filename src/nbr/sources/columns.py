@@ -15,7 +15,7 @@ from nbr.language import expressions as ex
 from nbr.language.expressions import Expression
 from nbr.points.cells import cells
 from nbr.sources.regions import Regions
-from nbr.world import Real, World
+from nbr.world import World
 
 Clause = tuple[int, ...]
 PAIRS = 12  # classes of a choice up to which "at most one" is said pair by pair
@@ -170,7 +170,7 @@ def columns(
     for name, values in zip(world.names, centres, strict=True):
         if name not in found:
             clock.check()
-            ordered = isinstance(world.variables[name], Real)
+            ordered = world.variables[name].numeric
             values = values.sort().values if ordered else values
             truth = partial(_among, world, values)
             found[name] = Column(numbers, values, truth, atoms[name], ordered, name in whole)

@@ -16,13 +16,14 @@ from torch import Tensor
 
 from nbr.inference import Estimate, Limits
 from nbr.inference.sampled import FIRST, MISS, MOST, Sampled
+from nbr.inference.selectors import detached, draw, worlds
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.rules import Rule
 from nbr.sources.source import Set
-from nbr.world import Real, World
+from nbr.world import World
 
 WIDEST = 1 << 12  # entries of a joined table
 HELD = 1 << 22  # numbers of joined tables at a time
@@ -41,7 +42,7 @@ class Elimination:
     """The rules, the question and each part of the condition as tables."""
 
     def __init__(self, model: Model, proposition: Expression, condition: Expression | None) -> None:
-        self.world, self.beliefs = model.world, model.beliefs.detach()
+        self.world, self.presence = model.world, detached(model.presence)
         self.rules = [_table(rule, self.world) for rule in model.rules]
         given = [] if condition is None else list(conjuncts(condition))
         self.fixed = [_table(part, self.world) for part in given]
@@ -57,7 +58,7 @@ class Elimination:
         given = [] if condition is None else list(conjuncts(condition))
         parts: list[Set] = [*model.rules, *given, proposition]
         scopes = [_names(part) for part in parts]
-        if any(isinstance(model.world.variables[name], Real) for scope in scopes for name in scope):
+        if any(model.world.variables[name].numeric for scope in scopes for name in scope):
             return "a rule reads a number"
         if any(_size(scope, model.world) > WIDEST for scope in scopes):
             return f"a rule reads more than {WIDEST:,} combinations of values"
@@ -88,15 +89,14 @@ class Elimination:
     def solve(self, limits: Limits) -> Estimate:
         """Expectations of points for the question, against it, and all: exact for few rules, else from drawn worlds."""
         batch = max(1, min(FIRST, HELD // WIDEST))
-        if len(self.beliefs) <= EVERY:
+        if len(self.rules) <= EVERY:
             return self._every(batch)
         generator = torch.Generator().manual_seed(limits.seed)
         total, product, count, rounds = torch.zeros(3).double(), torch.zeros(3, 3).double(), 0, 0
         while True:
             goal = FIRST << rounds
             while count < goal and (not count or limits.left > 0):
-                chance = torch.rand(batch, len(self.beliefs), generator=generator, dtype=torch.float64)
-                values = _unions(self.reach(chance < self.beliefs))
+                values = _unions(self.reach(draw(self.presence, batch, generator)))
                 total, product, count = total + values.sum(dim=0), product + values.T @ values, count + len(values)
             rounds += 1
             estimate = Sampled().estimate(total, product, count, 1.0, MISS / (rounds * (rounds + 1)))
@@ -104,11 +104,11 @@ class Elimination:
                 return estimate
 
     def _every(self, batch: int) -> Estimate:
-        number, total = torch.arange(1 << len(self.beliefs)), torch.zeros(3, dtype=torch.float64)
+        number, total = torch.arange(1 << len(self.rules)), torch.zeros(3, dtype=torch.float64)
+        chance = worlds(self.presence)
         for some in number.split(batch):
-            present = (some[:, None] >> torch.arange(len(self.beliefs))) % 2 == 1
-            chance = torch.where(present, self.beliefs, 1 - self.beliefs).prod(dim=1)
-            total = total + chance @ _unions(self.reach(present))
+            present = (some[:, None] >> torch.arange(len(self.rules))) % 2 == 1
+            total = total + chance[some] @ _unions(self.reach(present))
         return Estimate(total, total, "elimination")
 
 

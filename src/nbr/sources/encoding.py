@@ -22,7 +22,7 @@ from nbr.language.expressions import Expression
 from nbr.language.modulo import Modulo, modulos, whole_values
 from nbr.sources.columns import Column, Numbers, columns, runs
 from nbr.sources.regions import tied, why_not
-from nbr.world import Real, World
+from nbr.world import World
 
 SPREAD = 8  # clauses that distributing one disjunction may give before its parts get numbers
 
@@ -76,8 +76,8 @@ class Encoder(Numbers):
         """A literal for each class of values of a variable."""
         column, variable = self._columns[name], self.world.variables[name]
         if any(name in group.world.names for group in self._tied):
-            assert not isinstance(variable, Real)
-            return [self.literal(ex.Atom(name, "=", (variable.show(code),))) for code in range(variable.size)]
+            assert not variable.numeric
+            return [self.literal(ex.Atom(name, "=", (variable.show(code),))) for code in range(len(variable.labels))]
         return [column.among([number]) for number in range(column.classes)]
 
     def members(self, name: str) -> list[int]:

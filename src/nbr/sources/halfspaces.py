@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nbr.language import expressions as ex
 from nbr.language.expressions import Expression
-from nbr.world import Bit, World
+from nbr.world import World
 
 Halfspace = tuple[Tensor, float]  # slopes . z >= number
 OPPOSITE = {">=": "<", ">": "<=", "<=": ">", "<": ">=", "=": "!=", "!=": "="}
@@ -45,7 +45,7 @@ def _counted(parts: tuple[Expression, ...], operator: str, number: float, world:
         sign = 1.0
         while isinstance(part, ex.Not):
             part, sign = part.part, -sign
-        if not isinstance(part, ex.Atom) or not isinstance(world.variables[part.name], Bit):
+        if not isinstance(part, ex.Atom) or not world.variables[part.name].boolean:
             return []
         if part.operator not in ("", "=", "!="):
             return []

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from nbr.rules import Neural, Rule
 from nbr.rules.layers import layers
 from nbr.sources.halfspaces import Halfspace
-from nbr.world import Bit, World
+from nbr.world import World
 
 OPEN = 12  # bits of a box that is gone through
 ROUNDING = 2.0**-24  # of a number in single precision, as a share of it
@@ -26,7 +26,7 @@ class Leaves:
 
     def __init__(self, world: World, rules: Sequence[Rule], demands: Sequence[Halfspace]) -> None:
         self.demands = demands
-        self.bits = torch.tensor([isinstance(variable, Bit) for variable in world.variables.values()])
+        self.bits = torch.tensor([variable.boolean for variable in world.variables.values()])
         found = [Single.of(rule) for rule in rules]
         self.networks = [network for network in found if network is not None]
 
@@ -73,7 +73,7 @@ class Single:
         if chain is None or not isinstance(chain[0], nn.Linear):
             return None
         assert isinstance(rule, Neural)
-        bits = all(isinstance(rule.world.variables[name], Bit) for name in rule.inputs)
+        bits = all(rule.world.variables[name].boolean for name in rule.inputs)
         plain = all(isinstance(layer, nn.Linear | nn.ReLU | nn.Identity) for layer in chain)
         return cls(rule, chain) if bits and plain else None
 

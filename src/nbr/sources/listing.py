@@ -17,6 +17,7 @@ from nbr import clock
 from nbr.inference import Limits
 from nbr.inference.point import keep
 from nbr.inference.reduce import crisp, first_crisp
+from nbr.inference.selectors import detached
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.model import Model
@@ -113,7 +114,7 @@ class Listing(Source):
     def _seconds_each(self, table: Tensor) -> float:
         """What an engine takes for one number of a table, on this machine at this time: that of a pass that sorts."""
         began = clock.now()
-        keep(table[:, : len(self.model.rules)], self.model.beliefs.detach())
+        keep(table[:, : len(self.model.rules)], detached(self.model.presence))
         return (clock.now() - began) / max(1, table.numel())
 
     @property

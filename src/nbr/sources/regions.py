@@ -20,7 +20,7 @@ from nbr.language.expressions import Atom
 from nbr.language.linear import Linear, linears
 from nbr.language.modulo import modulos
 from nbr.points.cells import cells
-from nbr.world import Real, World
+from nbr.world import World
 
 SOLVER = f"comparisons between numbers need z3-solver to be exact: {install('solve')}"
 MANY = "comparisons between numbers divide them into too many regions"
@@ -76,7 +76,7 @@ def tied(
         told = {part for statement in listed for part in _within(statement, group)}
         for name, variable in small.variables.items():
             if name in told_apart and variable.size is not None:
-                low, step = (variable.low, variable.step) if isinstance(variable, Real) else (0.0, 1.0)
+                low, step = (variable.low, variable.step) if variable.numeric else (0.0, 1.0)
                 codes = [low + step * place for place in range(variable.size)]
                 told.update(Atom(name, "=", (variable.show(code),)) for code in codes)
         found.append(_known(small, tuple(sorted(told, key=str)), seconds))
@@ -117,9 +117,9 @@ def _regions(world: World, statements: tuple[Expression, ...], seconds: float) -
     for statement in statements:
         for name, numbers in statement.cuts(world).items():
             cuts.setdefault(name, set()).update(numbers)
-    steps = {name for name, v in world.variables.items() if isinstance(v, Real) and v.step}
+    steps = {name for name, v in world.variables.items() if v.numeric and v.step}
     listed = cells(world, cuts, steps, LISTED)
-    if not any(isinstance(v, Real) and not v.step for v in world.variables.values()) and listed.count <= LISTED:
+    if not any(v.numeric and not v.step for v in world.variables.values()) and listed.count <= LISTED:
         points = torch.cat([chunk for chunk, _ in listed.chunks()])
         return Regions(world, _distinct(world, statements, points), not listed.boxes)
     if available():

@@ -10,7 +10,7 @@ from nbr.language import Expression
 from nbr.rules import Rule
 from nbr.sources.boxes import Boxes
 from nbr.sources.outlook import Outlook
-from nbr.world import Real, World
+from nbr.world import World
 
 CLIMBS = 50  # steps of looking around all best points at once
 PAIRS = 256  # of bits that are turned together, around the best point
@@ -128,7 +128,7 @@ class Search:
 
 def near(point: Tensor, world: World, generator: torch.Generator) -> Tensor:
     """Points that differ from one in a single bit or label, or in two bits."""
-    sizes = [0 if isinstance(variable, Real) else variable.size for variable in world.variables.values()]
+    sizes = [len(variable.labels) for variable in world.variables.values()]
     column = torch.tensor([number for number, size in enumerate(sizes) for _ in range(size)], dtype=torch.long)
     code = torch.tensor([float(value) for size in sizes for value in range(size)], dtype=point.dtype)
     points = point.repeat(len(column), 1)

@@ -12,7 +12,7 @@ from nbr.language import Expression
 from nbr.language import expressions as ex
 from nbr.language.linear import Linear
 from nbr.language.modulo import Modulo
-from nbr.world import Real, World
+from nbr.world import World
 
 Found = tuple[list[float], list[bool]]
 
@@ -85,11 +85,11 @@ class Asked:
     def _variable(self, name: str) -> Any:
         """A number within its domain: a real, or a whole number of steps."""
         variable = self.world.variables[name]
-        if isinstance(variable, Real) and not variable.step:
+        if variable.numeric and not variable.step:
             made = z3.Real(name)
             self.solver.add(made >= _exactly(variable.low), made <= _exactly(variable.high))
             return made
-        low, step = (variable.low, variable.step) if isinstance(variable, Real) else (0.0, 1.0)
+        low, step = (variable.low, variable.step) if variable.numeric else (0.0, 1.0)
         number = z3.Int(name)
         self.solver.add(number >= 0, number < variable.size)
         return _exactly(low) + _exactly(step) * z3.ToReal(number)

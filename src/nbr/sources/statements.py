@@ -17,8 +17,10 @@ from torch import Tensor
 from nbr.clock import OutOfTime
 from nbr.errors import NbrError
 from nbr.inference import Limits
-from nbr.inference.formula import Formula
+from nbr.inference.formula import Formula, Shared
+from nbr.inference.hidden import guards
 from nbr.inference.sat import Deciding
+from nbr.inference.selectors import Selectors, marginals
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.language.linear import compares_numbers
@@ -27,7 +29,7 @@ from nbr.points.cells import cells
 from nbr.rules import Clause, Rule
 from nbr.sources.encoding import Encoder
 from nbr.sources.source import Decision, Set, Source
-from nbr.world import Bit, Real, World
+from nbr.world import World
 
 TABLE = 1 << 16  # combinations of values up to which a rule is tabulated
 
@@ -47,7 +49,7 @@ class Table:
     @staticmethod
     def fits(rule: Rule) -> bool:
         variables = [rule.world.variables[name] for name in rule.inputs]
-        if not variables or any(isinstance(variable, Real) for variable in variables):
+        if not variables or any(variable.numeric for variable in variables):
             return False
         return math.prod(variable.size or 1 for variable in variables) <= TABLE
 
@@ -148,7 +150,7 @@ class Statements(Source):
             # Bits are told apart anyway; of other variables it matters what is asked.
             world = self.model.world
             said = self.model.once("atoms", lambda: {a for rule in rules for a in _statement(rule).atoms()})
-            new = {a for each in asked for a in each.atoms() if not isinstance(world.variables[a.name], Bit)} - said
+            new = {a for each in asked for a in each.atoms() if not world.variables[a.name].boolean} - said
             base, selectors = self.model.once(("encoded", frozenset(new)), lambda: self._rules(level))
             encoder = base.copy()
         else:
@@ -156,8 +158,11 @@ class Statements(Source):
         for condition in self.conditions:
             encoder.require(condition)
         question = encoder.literal(self.question)
-        beliefs = self.model.beliefs.detach()
-        return Formula(encoder.clauses, encoder.count, selectors, question, beliefs), encoder
+        presence, shared = self.model.presence, None
+        if isinstance(presence, Selectors):
+            shared = Shared(*guards(presence, encoder.fresh))
+        beliefs = marginals(presence).detach()
+        return Formula(encoder.clauses, encoder.count, selectors, question, beliefs, shared), encoder
 
     def _rules(self, level: float) -> tuple[Encoder, tuple[int, ...]]:
         """All rules, each with its selector."""
@@ -165,7 +170,7 @@ class Statements(Source):
         said = {position: rule.at_least(level) for position, rule in enumerate(rules)}
         statements = [self.question, *self.conditions, *(each for each in said.values() if each is not None)]
         tabulated = {name for table in self.tables.values() for name in table.names}
-        whole = tabulated | {name for name, variable in world.variables.items() if isinstance(variable, Bit)}
+        whole = tabulated | {name for name, variable in world.variables.items() if variable.boolean}
         encoder = Encoder(world, statements, whole, tabulated)
         selectors = []
         for position in range(len(rules)):

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from nbr.points.cells import cells
 from nbr.rules import Rule
-from nbr.world import Bit, World
+from nbr.world import World
 
 READ = 11  # bits up to which all 3^k ranges are held
 
@@ -28,7 +28,7 @@ class Subcubes:
 
     @staticmethod
     def fits(rule: Rule) -> bool:
-        bits = all(isinstance(rule.world.variables[name], Bit) for name in rule.inputs)
+        bits = all(rule.world.variables[name].boolean for name in rule.inputs)
         return bits and 0 < len(rule.inputs) <= READ
 
     def bounds(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:

@@ -13,7 +13,7 @@ from nbr import dates
 from nbr.errors import NbrError, install
 from nbr.tables import texts
 from nbr.tables.grids import Grid
-from nbr.world import Bit, Choice, Real, Variable, World
+from nbr.world import Variable, World
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ def encode(grid: Grid, world: World, na: frozenset[str]) -> tuple[Tensor, list[s
         codes_of = known(variable, {cell for cell in cells if cell}, na)
         values = np.array([codes_of.get(cell, math.nan) for cell in cells], dtype=np.float64)
         for row in np.flatnonzero(values == UNREAD).tolist():
-            kind = f"a {variable.unit}" if isinstance(variable, Real) and variable.unit else "a number"
+            kind = f"a {variable.unit}" if variable.numeric and variable.unit else "a number"
             wrong.append(f"{grid.place(row, name)}: {cells[row]!r} is not {kind}")
         outside = _outside(variable, values)
         if outside.any():
@@ -47,17 +47,17 @@ def encode(grid: Grid, world: World, na: frozenset[str]) -> tuple[Tensor, list[s
 
 def _outside(variable: Variable, values: np.ndarray) -> np.ndarray:
     outside: np.ndarray = values == UNKNOWN
-    if isinstance(variable, Real):
+    if variable.numeric:
         outside = np.isfinite(values) & ((values < variable.low) | (values > variable.high))
     return outside
 
 
 def known(variable: Variable, cells: set[str], na: frozenset[str]) -> dict[str, float]:
     """The code of each text; a text that is a label is no hole."""
-    if isinstance(variable, Choice):
+    if not variable.adds:
         return {cell: code for cell in cells if (code := _label(variable, cell, na)) is not None}
     seen = [cell for cell in cells if not texts.hole(cell) and cell not in na]
-    if isinstance(variable, Bit):
+    if variable.boolean:
         found = {cell: texts.truth(cell) for cell in seen}
         return {cell: UNKNOWN if code is None else code for cell, code in found.items()}
     if not variable.unit:
@@ -66,7 +66,7 @@ def known(variable: Variable, cells: set[str], na: frozenset[str]) -> dict[str, 
     return _dated(variable, seen) or {cell: _moment(variable, cell) for cell in seen}
 
 
-def _dated(variable: Real, seen: list[str]) -> dict[str, float] | None:
+def _dated(variable: Variable, seen: list[str]) -> dict[str, float] | None:
     """All cells as dates or times; where these cells do not tell day from month, more of the known range decides."""
     found = []
     for day_first in (False, True):
@@ -79,19 +79,19 @@ def _dated(variable: Real, seen: list[str]) -> dict[str, float] | None:
     )
 
 
-def _moment(variable: Real, cell: str) -> float:
+def _moment(variable: Variable, cell: str) -> float:
     found = dates.read(cell)
     return found[0] if found is not None and found[1] == variable.unit else UNREAD
 
 
-def _label(variable: Choice, cell: str, na: frozenset[str]) -> float | None:
+def _label(variable: Variable, cell: str, na: frozenset[str]) -> float | None:
     """The code of a label; 1.0 is the label 1; None for a hole."""
     if cell in na:
         return None
     number = texts.number(cell)
     for word in (cell, f"{number:.0f}" if number is not None and number.is_integer() else cell):
-        if word in variable.position:
-            return variable.position[word]
+        if word in variable.labels:
+            return variable.code(word)
     return None if texts.hole(cell) else UNKNOWN
 
 
@@ -107,9 +107,9 @@ def decode(world: World, codes: Tensor) -> Grid:
 def _cell(variable: Variable, code: float) -> str:
     if math.isnan(code):
         return ""
-    if isinstance(variable, Real):
+    if variable.numeric:
         return variable.show(code) if variable.unit else repr(code)
-    return variable.show(code) if 0 <= code < variable.size else "(unknown)"
+    return variable.show(code) if 0 <= code < len(variable.labels) else "(unknown)"
 
 
 def frame(world: World, points: Tensor, **attributes: object) -> pd.DataFrame:
@@ -120,12 +120,12 @@ def frame(world: World, points: Tensor, **attributes: object) -> pd.DataFrame:
         raise NbrError(f"a table of samples needs pandas: {install('learn')}") from None
     columns: dict[str, object] = {}
     for (name, variable), column in zip(world.variables.items(), points.unbind(dim=1), strict=True):
-        if isinstance(variable, Real) and variable.unit:
+        if variable.numeric and variable.unit:
             columns[name] = np.array([variable.show(code) for code in column.tolist()], dtype=object)
-        elif isinstance(variable, Real):
+        elif variable.numeric:
             whole = variable.step and variable.step.is_integer() and not bool(column.isnan().any())
             columns[name] = column.round().long().numpy() if whole else column.numpy()
-        elif isinstance(variable, Choice):
+        elif not variable.adds:
             columns[name] = np.array(variable.labels, dtype=object)[column.long().numpy()]
         else:
             columns[name] = column.long().numpy()

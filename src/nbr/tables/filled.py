@@ -18,7 +18,7 @@ from nbr.tables.parquet import ENDINGS
 from nbr.tables.reading import one_by_one
 from nbr.tables.spliced import Fields
 from nbr.tables.table import Table
-from nbr.world import Bit, Real, Variable, World
+from nbr.world import Variable, World
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +86,7 @@ def words(variable: Variable, cells: Sequence[str], codes: Sequence[float], valu
     ('Yes', 'No')
     """
     seen = [(cell, code, value) for cell, code, value in zip(cells, codes, values, strict=True) if code == code]
-    if isinstance(variable, Real):
+    if variable.numeric:
         return _number(variable, [cell for cell, _, _ in seen])
     often: dict[float, Counter[Any]] = {}
     for _, code, value in seen:
@@ -96,7 +96,7 @@ def words(variable: Variable, cells: Sequence[str], codes: Sequence[float], valu
     def word(code: float) -> Any:
         if code in known:
             return known[code]
-        return _opposite(known.get(1 - code, str(int(1 - code)))) if isinstance(variable, Bit) else variable.show(code)
+        return _opposite(known.get(1 - code, str(int(1 - code)))) if variable.boolean else variable.show(code)
 
     return word
 
@@ -113,7 +113,7 @@ def _opposite(value: Any) -> Any:
     return other.upper() if value.isupper() else other.capitalize() if value[:1].isupper() else other
 
 
-def _number(variable: Real, seen: Sequence[str]) -> Word:
+def _number(variable: Variable, seen: Sequence[str]) -> Word:
     if variable.unit:
         return lambda code: variable.show(code)
     whole = variable.step and variable.step.is_integer()
@@ -162,9 +162,9 @@ def _filled(part: pd.DataFrame, world: World, before: np.ndarray, after: np.ndar
         word = words(variable, cells[place].tolist(), before[:, at].tolist(), column.tolist())
         values = column.astype(object)
         values[holes] = [word(code) for code in after[holes, at].tolist()]
-        numbers = isinstance(variable, Real) and not variable.unit
+        numbers = variable.numeric and not variable.unit
         if written:  # in a file everything is text: numbers are numbers again where all of them are plain ones
-            plain = numbers or (isinstance(variable, Bit) and set(values) <= {"0", "1"})
+            plain = numbers or (variable.boolean and set(values) <= {"0", "1"})
             values = _plain_numbers(values) if plain else values
         elif holes.any():
             values = _typed(_as_numbers(values, holes) if numbers else values, column.dtype)

@@ -17,7 +17,7 @@ from nbr.errors import NbrError, install
 from nbr.tables import texts
 from nbr.tables.coding import UNKNOWN, UNREAD, known
 from nbr.tables.grids import named, text
-from nbr.world import Bit, Real, Variable, World
+from nbr.world import Variable, World
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -146,11 +146,11 @@ def _encoded(column: pa.Array, variable: Variable, na: frozenset[str], where: st
     column = _plain(column)
     kind = column.type
     numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    if numeric and (isinstance(variable, Bit) or (isinstance(variable, Real) and not variable.unit)):
+    if numeric and variable.adds and not variable.unit:
         values: np.ndarray = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
         for number in filter(None, map(texts.number, na)):
             values = np.where(values == number, math.nan, values)
-        if isinstance(variable, Bit):
+        if variable.boolean:
             return np.where((values == 0) | (values == 1) | np.isnan(values), values, UNKNOWN)
         _readable(values[np.isinf(values)], where, "a number")
         return values

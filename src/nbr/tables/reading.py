@@ -16,7 +16,7 @@ from nbr.tables.grids import Grid, grid, problems
 from nbr.tables.like import TableLike
 from nbr.tables.parquet import Parquet
 from nbr.tables.table import Table
-from nbr.world import Bit, Choice, Real, Variable, World
+from nbr.world import Variable, World
 
 
 def read(
@@ -87,7 +87,7 @@ def infer(grids: Sequence[Grid], columns: Mapping[str, str | Variable], na: froz
 
 
 def kind_of(name: str, cells: Counter[str], said: str | Variable | None, rows: int) -> kinds.Kind:
-    if isinstance(said, Bit | Choice | Real):
+    if isinstance(said, Variable):
         return kinds.Kind(said)
     if said == "choice":  # whatever it says is a label, if it says anything
         return kinds.told(name, said, Counter({cell: n for cell, n in cells.items() if cell}))

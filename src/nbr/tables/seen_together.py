@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,15 +17,25 @@ Counts = tuple[int | None, ...]
 class Together:
     """Sets of columns that rows showed together, and how many rows each, as far as that is known.
 
-    Both go the same ways, so that no range is told without the error that belongs to it.
+    Both go the same ways, so that no range is told without the error that belongs to it. `dispersion` is how many times
+    as far off these rows as chance has it the model is, squared: so many fewer are they worth.
     """
 
     views: Views
     rows: Counts | None = None
+    dispersion: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 1.0 <= self.dispersion < math.inf:
+            raise NbrError(f"dispersion= is a number from 1 on, not {self.dispersion!r}")
 
     @classmethod
     def of(
-        cls, world: World, views: Together | Iterable[Iterable[str]] | None, rows: Iterable[int | None] | None = None
+        cls,
+        world: World,
+        views: Together | Iterable[Iterable[str]] | None,
+        rows: Iterable[int | None] | None = None,
+        dispersion: float = 1.0,
     ) -> Together | None:
         """Sets of names of a world; those within others are left out, and None if nothing is known of any.
 
@@ -32,25 +43,28 @@ class Together:
         smaller number counts.
 
         >>> Together.of(World.bits(3), [["x0", "x1"], ["x1"], ["x1", "x2"], ["x1", "x0"]], [80, 90, 0, 70])
-        Together(views=(('x0', 'x1'), ('x1', 'x2')), rows=(70, None))
+        Together(views=(('x0', 'x1'), ('x1', 'x2')), rows=(70, None), dispersion=1.0)
         """
         if views is None:
             return None
         if isinstance(views, Together):
-            rows, views = views.rows, views.views
+            rows, dispersion, views = views.rows, views.dispersion, views.views
         given = [view if isinstance(view, str) else tuple(view) for view in views]
         found = checked(world, given)
-        return cls(found, None if rows is None else counted(found, given, rows))
+        if isinstance(dispersion, bool) or not isinstance(dispersion, int | float):
+            raise NbrError(f"dispersion= is a number from 1 on, not {dispersion!r}")
+        return cls(found, None if rows is None else counted(found, given, rows), float(dispersion))
 
     @property
     def counts(self) -> Counts:
         """The rows of each view, or None where they are not known."""
         return self.rows or (None,) * len(self.views)
 
-    def plain(self) -> dict[str, list[list[str]] | list[int]]:
+    def plain(self) -> dict[str, list[list[str]] | list[int] | float]:
         """The same for a file."""
-        told: dict[str, list[list[str]] | list[int]] = {"views": [list(view) for view in self.views]}
-        return told if self.rows is None else told | {"view_rows": [number or 0 for number in self.rows]}
+        told: dict[str, list[list[str]] | list[int] | float] = {"views": [list(view) for view in self.views]}
+        told |= {} if self.rows is None else {"view_rows": [number or 0 for number in self.rows]}
+        return told if self.dispersion == 1.0 else told | {"dispersion": self.dispersion}
 
 
 def checked(world: World, views: Iterable[Iterable[str]]) -> Views:
@@ -73,7 +87,8 @@ def combined(one: Together | None, other: Together | None) -> Together | None:
     """What two models saw, one after the other; not known if one does not say."""
     if one is None or other is None:
         return None
-    return Together((*one.views, *other.views), (*one.counts, *other.counts))
+    both = (*one.views, *other.views), (*one.counts, *other.counts)
+    return Together(*both, max(one.dispersion, other.dispersion))
 
 
 def counted(views: Views, given: Iterable[Iterable[str]], rows: Iterable[int | None]) -> Counts | None:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nbr.points.numbered import Listing, listing
 from nbr.tables.table import Table
-from nbr.world import Real, World
+from nbr.world import World
 
 POINTS = 1 << 17  # of a world whose rows are counted
 DISTINCT = 1 << 20  # rows that are too many to be counted
@@ -23,8 +23,8 @@ class Tally:
         self.world = listed.world
         self.sizes = np.array([len(column) for column in listed.grid.centres])
         kinds = self.world.variables.values()
-        self.low = torch.tensor([kind.low if isinstance(kind, Real) else 0.0 for kind in kinds], dtype=torch.float64)
-        self.step = torch.tensor([kind.step if isinstance(kind, Real) else 1.0 for kind in kinds], dtype=torch.float64)
+        self.low = torch.tensor([kind.low if kind.numeric else 0.0 for kind in kinds], dtype=torch.float64)
+        self.step = torch.tensor([kind.step if kind.numeric else 1.0 for kind in kinds], dtype=torch.float64)
         self.complete = np.zeros(listed.count, dtype=np.int64)
         self.keys, self.counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
 
@@ -81,7 +81,7 @@ class Tally:
     def _beyond(self) -> Tensor:
         """A code that is no value of each variable."""
         kinds = self.world.variables.values()
-        return torch.tensor([k.high + k.step if isinstance(k, Real) else -1.0 for k in kinds], dtype=torch.float64)
+        return torch.tensor([k.high + k.step if k.numeric else -1.0 for k in kinds], dtype=torch.float64)
 
 
 def _strides(sizes: np.ndarray) -> Tensor:

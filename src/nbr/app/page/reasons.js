@@ -6,7 +6,9 @@ import { bar, gauge, interval, legend, make, two } from "./common.js";
 const share = (often) =>
   often.value === null
     ? [make("b", {}, "not computed"), ` (${often.note})`]
-    : [make("b", {}, two(often.value)), often.exact ? "" : ` ± ${two(often.error)}`];
+    : often.range
+      ? [make("b", {}, `${two(often.range[0])} to ${two(often.range[1])}`), ` (95%), value ${two(often.value)}`]
+      : [make("b", {}, two(often.value)), often.exact ? "" : ` ± ${two(often.error)}`];
 
 const SHOWN = 12;
 

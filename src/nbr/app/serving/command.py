@@ -21,13 +21,26 @@ WAITING = 512  # connections that have not been taken yet
 
 
 def serve(
-    model: Annotated[str, typer.Argument(help="A model: a .nbr or .toml file, mnist-4-9 or mnist-10.")],
-    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8000,
-    host: Annotated[str, typer.Option(help="Where to listen; other than this computer's own needs a token.")] = HERE[0],
-    token: Annotated[str | None, typer.Option(envvar="NBR_TOKEN", help="The token; else one is made up.")] = None,
-    budget: Annotated[float, typer.Option(help="Seconds that a request may take at the most.")] = 10.0,
+    model: Annotated[
+        str, typer.Argument(help="A model: a .nbr or .toml file, mnist-4-9 or mnist-10.", metavar="MODEL")
+    ],
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.", metavar="N")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="The address to listen at. All but this computer need a token.", metavar="ADDRESS")
+    ] = HERE[0],
+    token: Annotated[
+        str | None, typer.Option(envvar="NBR_TOKEN", help="The token. Default: a new one.", metavar="TEXT")
+    ] = None,
+    budget: Annotated[float, typer.Option(help="The most seconds that a request may take.", metavar="SECONDS")] = 10.0,
 ) -> None:
-    """A page to ask, look and test in, and an API, for one model. Ctrl-C ends it."""
+    """Serve a model as a page in the browser and as an API.
+
+    Only this computer can reach it unless --host says otherwise. Ctrl-C ends it.
+
+    \b
+    nbr serve garden.toml
+    nbr serve mnist-4-9 --port 8080
+    """
     import secrets
     import socket
 

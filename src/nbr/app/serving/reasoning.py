@@ -20,7 +20,7 @@ from nbr.language import parse
 from nbr.language.expressions import LABEL, NUMBER, quoted
 from nbr.reasoner import Reasoner
 from nbr.remembered import Remembered
-from nbr.world import Bit, Choice, Variable, World
+from nbr.world import Variable, World
 
 Report = dict[str, Any]
 REMEMBERED = 64 << 20  # bytes of what was found out about parts that questions share
@@ -74,7 +74,7 @@ class Asked:
         share = 0.0 if reasoner.model.prior is None else often.SHARE * budget
         settings = Settings(budget=budget - share, tolerance=body.tolerance, seed=body.seed)
         answer = ask(reasoner.model, body.question, given, settings, self.memo)
-        return often.as_json(answer, often.probability(reasoner, body.question, given, share, body.seed))
+        return often.as_json(answer, often.within(reasoner, body.question, given, share, body.seed))
 
     def ask_many(self, body: bodies.AskMany, budget: float) -> Report:
         """Answers to several questions under one condition, in order; the budget is for all of them."""
@@ -87,7 +87,7 @@ class Asked:
         answers = ask_many(reasoner.model, pairs, settings, memo=self.memo)
         found: list[Probability | str | None] = [None] * len(answers)
         if wanted:
-            found = [often.probability(reasoner, words, given, share, body.seed) for words in body.questions]
+            found = [often.within(reasoner, words, given, share, body.seed) for words in body.questions]
         return {"answers": [often.as_json(*each) for each in zip(answers, found, strict=True)]}
 
     def explain(self, body: bodies.Explain, budget: float) -> Report:
@@ -152,15 +152,15 @@ def _check(world: World, field: str, words: str) -> None:
 def _variable(name: str, kind: Variable) -> Report:
     """A variable, how it is written in a question, and the values that it may take."""
     written = {"name": name, "written": quoted(name)}
-    if isinstance(kind, Bit):
-        return {**written, "kind": "bit"}
-    if isinstance(kind, Choice):
+    if kind.boolean:
+        return {**written, "kind": kind.kind}
+    if not kind.numeric:
         labels = [{"value": label, "written": _label(label)} for label in kind.labels[:LABELS]]
-        return {**written, "kind": "choice", "values": labels, "more": max(0, kind.size - LABELS)}
+        return {**written, "kind": kind.kind, "values": labels, "more": max(0, len(kind.labels) - LABELS)}
     middle = (kind.low + kind.high) / 2
     middle = round(middle / kind.step) * kind.step if kind.step else middle
     ends = {"from": kind.show(kind.low), "to": kind.show(kind.high), "middle": kind.show(middle)}
-    return {**written, "kind": "real", **ends, "step": kind.step, "unit": kind.unit}
+    return {**written, "kind": kind.kind, **ends, "step": kind.step, "unit": kind.unit}
 
 
 def _label(word: str) -> str:

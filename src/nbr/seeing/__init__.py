@@ -1,0 +1,1 @@
+"""What sensors make of pictures, read together with the rules of a model; proofs of what was read."""

@@ -1,0 +1,164 @@
+"""`nbr.train`: a model and examples in, the model with sensors that have learned out."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from nbr.errors import NbrError
+from nbr.model import Model
+from nbr.reasoner import Reasoner
+from nbr.rules import Rule
+from nbr.rules.sensor import columns, values
+from nbr.teaching.architectures import named, usual
+from nbr.teaching.examples import Examples, Told
+from nbr.teaching.network import NetworkSensor
+from nbr.teaching.statements import Statements
+from nbr.teaching.training import Learner, Settings, Teaching
+from nbr.training import Watcher, reporter
+
+Asked = str | nn.Module | None
+ROWS = 512  # examples that are judged at a time
+
+
+def train(
+    model: Reasoner,
+    examples: Told | Examples,
+    says: str | Sequence[str] | None = None,
+    *,
+    network: Asked | Mapping[str, Asked] = None,
+    beliefs: bool = False,
+    epochs: float | None = None,
+    batch: int = Settings.batch,
+    rate: float = Settings.rate,
+    shift: int | None = None,
+    seed: int = 0,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: bool | Watcher = False,
+) -> Reasoner:
+    """Sensors learn from statements about pictures: those make the statements as likely as the model allows.
+
+    `examples` has a column for each variable that is seen: arrays of pictures, or names of files; a DataFrame, a dict,
+    or a CSV beside which files are looked for. What is known of a row is a text of the query language: in a column
+    "says", or as `says`, one for each row, or one for all in which columns of whole numbers may stand, as in
+    "10*a1 + a0 + 10*b1 + b0 = s". A column "belief" says how far each is believed.
+
+    `network` is the name of an architecture ("lenet", "convolutional", "dense", "nonexpansive", which has proofs), a
+    torch module that gives a number for each label, or one for each variable. Variables with the same values share
+    one. A model that has sensors of this kind goes on with these. With `beliefs` those of rules are learned too, where
+    they are above 0 and below 1. `epochs` is how often every example is looked at, `batch` how many pictures make a
+    step, `shift` by how many pixels pictures are moved about. A run with a `checkpoint` that was stopped goes on.
+    """
+    known = model.model
+    if not isinstance(examples, Examples):
+        examples = Examples.of(known.world, examples, says)
+    settings = Settings(epochs=epochs, batch=_count(batch), rate=_positive("rate", rate), shift=shift, seed=seed)
+    if epochs is not None:
+        _positive("epochs", epochs)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        made = _networks(known, examples, network)
+    rules = [rule for rule in known.rules if 0 < rule.degree < 1] if beliefs else []
+    learner = Learner({name: each for name, (each, _) in made.items()}, rules)
+    path = None if checkpoint is None else Path(checkpoint)
+    Teaching(known, examples, learner, settings, path).run(reporter(verbose))
+    if path is not None:
+        path.unlink(missing_ok=True)
+    return Reasoner.of(_finished(known, examples, made, learner))
+
+
+def _networks(
+    model: Model, examples: Examples, asked: Asked | Mapping[str, Asked]
+) -> dict[str, tuple[nn.Module, str | None]]:
+    """A network for each variable, and its name if it is one of ours; the same for variables with the same values."""
+    found: dict[str, tuple[nn.Module, str | None]] = {}
+    shared: dict[object, tuple[nn.Module, str | None]] = {}
+    for name in examples.where:
+        own = asked.get(name) if isinstance(asked, Mapping) else asked
+        labels = values(name, model.world.variables[name])
+        before = model.sensors.get(name)
+        key = (labels, own if isinstance(own, str | None) else id(own), id(before) if own is None else None)
+        if key not in shared:
+            shared[key] = _network(before, own, examples, labels)
+        found[name] = shared[key]
+    return found
+
+
+def _network(before: object, asked: Asked, examples: Examples, labels: Sequence[str]) -> tuple[nn.Module, str | None]:
+    if asked is None and before is not None:
+        if not isinstance(before, NetworkSensor):
+            raise NbrError(f"the sensor {before!r} is no network that goes on learning: say which network to train")
+        if before.shape != examples.shape or before.labels != tuple(labels):
+            raise NbrError(f"the sensor {before!r} takes other pictures, or tells other labels apart")
+        return copy.deepcopy(before.network).requires_grad_(True), before.architecture
+    if isinstance(asked, nn.Module):
+        _check(asked, examples, labels)
+        return copy.deepcopy(asked).requires_grad_(True), None
+    if asked is not None and not isinstance(asked, str):
+        raise NbrError(f"a network is a name, such as 'lenet', or a torch module, not {asked!r:.60}")
+    name = asked or usual(examples.shape)
+    return named(name, examples.shape, len(labels)), name
+
+
+def _check(network: nn.Module, examples: Examples, labels: Sequence[str]) -> None:
+    """That it takes such pictures and gives a number for each label."""
+    asked = copy.deepcopy(network).eval()
+    try:
+        with torch.no_grad():
+            shape = tuple(asked(examples.pool[:2]).shape)
+    except (RuntimeError, ValueError, TypeError) as error:
+        told = " x ".join(map(str, examples.shape))
+        raise NbrError(f"the network does not take pictures of {told}: {' '.join(str(error).split())[:120]}") from None
+    if shape != (min(2, len(examples.pool)), len(labels)):
+        raise NbrError(f"the network gives {shape} for {min(2, len(examples.pool))} pictures of {len(labels)} labels")
+
+
+def _finished(
+    model: Model, examples: Examples, made: Mapping[str, tuple[nn.Module, str | None]], learner: Learner
+) -> Model:
+    moved: dict[Rule, float] = {rule: float(belief.detach()) for rule, belief in learner.beliefs().items()}
+    rules = [rule.with_belief(moved[rule]) if rule in moved else rule for rule in model.rules]
+    each: dict[int, NetworkSensor] = {}
+    sensors = dict(model.sensors)
+    for name, (network, called) in made.items():
+        labels = values(name, model.world.variables[name])
+        if id(network) not in each:
+            each[id(network)] = NetworkSensor(network, called, labels, examples.shape)
+        sensors[name] = each[id(network)]
+    return replace(model, rules=tuple(rules), sensors=sensors)
+
+
+def agreement(model: Reasoner, examples: Examples) -> tuple[float, float]:
+    """Of how many examples what is read, picture by picture, agrees with what was said; and nats a statement."""
+    known = model.model
+    said = Statements.of(known, examples.texts, examples.columns, list(examples.where), len(examples))
+    agree, nats = [], []
+    for rows in torch.arange(len(examples)).split(ROWS):
+        logs = {}
+        for name, where in examples.where.items():
+            evidence = known.sensors[name].look(examples.pool[where[rows]].numpy())
+            place = columns(name, known.world.variables[name], evidence.labels)
+            logs[name] = evidence.log_plausibility[:, place]
+        nats.append(-said.log_likelihood(logs, rows))
+        agree.append(said.hold(logs, rows))
+    return float(torch.cat(agree).double().mean()), float(torch.cat(nats).mean())
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise NbrError(f"{name} is a number above 0, not {value!r:.60}")
+    return float(value)
+
+
+def _count(batch: Any) -> int:
+    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+        raise NbrError(f"batch is a number of pictures from 1 on, not {batch!r:.60}")
+    return batch
