@@ -146,14 +146,14 @@ def test_predictor_is_an_estimator() -> None:
     labels = nbr.Predictor(prior="marginals", rules="clauses").fit(frame[["height", "kids"]], frame.sex)
     assert labels.classes_.tolist() == ["f", "m"]
     assert (labels.predict(frame[["height", "kids"]]) == frame.sex).mean() > 0.75
-    shares = labels.predict_proba(frame[["height"]][:5])
+    shares = labels.predict_proba(frame[["height", "kids"]][:5].assign(kids=np.nan))
     assert shares.sum(axis=1) == pytest.approx(np.ones(5))
-    assert labels.predict_interval(frame[["height"]][:5]).shape == (5, 2)
+    assert labels.predict_interval(frame[["height", "kids"]][:5]).shape == (5, 2)
+    with pytest.raises(ValueError, match="kids"):
+        labels.predict(frame[["height"]])
     codes = nbr.Predictor(rules="clauses").fit(frame[["height"]], np.where(frame.sex == "f", 3, 4))
     assert codes.predict(frame[["height"]][:9]).dtype.kind == "i"
     numbers = nbr.Predictor(rules="clauses").fit(frame[["sex"]], frame.height)
     assert math.isclose(numbers.predict(pd.DataFrame({"sex": ["m"]}))[0], 178, abs_tol=5)
-    with pytest.raises(nbr.NbrError, match="predict_interval"):
-        numbers.predict_proba(frame[["sex"]])
     with pytest.raises(nbr.NbrError, match="400 rows and 3 values"):
         nbr.Predictor().fit(frame, [1, 2, 3])

@@ -11,9 +11,20 @@ from typing import Annotated
 import typer
 
 import nbr
-from nbr.app import beginning, checking, comparing, deciding, distilling, filling, picturing, repeating, train
+from nbr.app import (
+    beginning,
+    checking,
+    combining,
+    comparing,
+    deciding,
+    distilling,
+    filling,
+    picturing,
+    repeating,
+    train,
+)
 from nbr.app.groups import Grouped
-from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, Seed, condition, fresh
+from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, Seed, condition, fresh
 from nbr.app.serving import command
 
 app = typer.Typer(
@@ -22,9 +33,6 @@ app = typer.Typer(
     help="Ask models of incomplete knowledge. An answer is an interval, [belief, plausibility], and a conflict.",
 )
 Plot = Annotated[Path | None, typer.Option(help="Also draw it: a .png, .svg or .pdf file.", metavar="FILE")]
-NbrFile = Annotated[
-    Path, typer.Option("-o", "--output", callback=fresh, help="The .nbr file to write.", metavar="MODEL.nbr")
-]
 Tables = Annotated[
     list[Path], typer.Argument(help="CSV or Parquet tables, each with its own columns.", metavar="TABLE")
 ]
@@ -136,6 +144,7 @@ app.command()(distilling.distil)
 app.command()(filling.predict)
 app.command()(filling.impute)
 app.command()(comparing.compare)
+app.command()(combining.combine)
 app.command()(train.train)
 app.command()(command.serve)
 app.command()(picturing.classify)
@@ -159,40 +168,6 @@ def show(
     if plot is not None:
         drawn.rules(found, plot)
     typer.echo(json.dumps(screen.model_json(found)) if as_json else screen.model(found, model.name))
-
-
-@app.command()
-def combine(
-    models: Annotated[
-        list[Path], typer.Argument(help="Two or more models that rest on independent evidence.", metavar="MODEL")
-    ],
-    output: NbrFile,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Combine models into one, and say how far they conflict.
-
-    The result has the variables and rules of all. Variables of the same name must have the same values.
-
-    \b
-    nbr combine ours.toml theirs.toml -o both.nbr
-    """
-    from functools import reduce
-    from operator import and_
-
-    from nbr.app import screen
-    from nbr.errors import NbrError
-    from nbr.kinds import load_reasoner
-
-    if len(models) < 2:
-        raise NbrError("combine takes two or more models")
-    joint = reduce(and_, map(load_reasoner, models))
-    conflict = joint.ask("true").conflict
-    joint.save(output)
-    if as_json:
-        typer.echo(json.dumps({"output": str(output), "conflict": conflict, **screen.model_json(joint)}))
-    else:
-        typer.echo(f"{output}: {len(joint.world)} variables, {len(joint.rules)} rules, conflict {conflict:.4f}")
 
 
 @app.command()
@@ -227,6 +202,9 @@ def fit(
     target: Annotated[
         str | None, typer.Option(help="With --rules clauses: learn about this column first.", metavar="NAME")
     ] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="A column that says for how many others a row stands.", metavar="NAME")
+    ] = None,
     steps: Annotated[int | None, typer.Option(help="The largest number of training steps.", metavar="N")] = None,
     report: Annotated[
         Path | None, typer.Option(help="Also write an HTML report on what was learned.", metavar="FILE")
@@ -247,7 +225,7 @@ def fit(
     from nbr.app import learn
     from nbr.training import here
 
-    reading = learn.Reading(column or [], drop or [], na or [], sep)
+    reading = learn.Reading(column or [], drop or [], na or [], sep, weight)
     learning = learn.Learning(rules, prior, steps, seed, confidence, target)
     told = learn.fit(table, output, valid, learning, reading, rules_from, report, jobs)
     if here().first:

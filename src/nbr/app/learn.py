@@ -31,12 +31,16 @@ TOLD = 8  # groups of columns that are one variable
 
 @dataclass(frozen=True)
 class Reading:
-    """What a user says of tables: kinds of columns as name=kind, columns to leave out, texts for holes, a separator."""
+    """What a user says of tables: kinds of columns as name=kind, columns to leave out, texts for holes, a separator.
+
+    `weight` is the column that says for how many others a row stands.
+    """
 
     columns: list[str]
     drop: list[str]
     na: list[str]
     sep: str | None
+    weight: str | None = None
 
     def read(self, paths: list[Path], world: World | None, seed: int, jobs: int | None) -> tables.Table:
         kinds = {}
@@ -45,9 +49,12 @@ class Reading:
             if not (name and sign and kind):
                 raise NbrError(f"--column {words!r} is not of the form name=kind, such as age=real:0:120")
             kinds[name] = kind
-        return tables.learnable(
+        if self.weight is not None:
+            kinds[self.weight] = "real"
+        found = tables.learnable(
             list(paths), world, columns=kinds, drop=self.drop, na=self.na, sep=self.sep, seed=seed, jobs=jobs
         )
+        return found if self.weight is None else tables.weighed(found, self.weight, seed)
 
     def again(self, path: Path, like: tables.Table, seed: int) -> tables.Table:
         """Another table of the same columns."""

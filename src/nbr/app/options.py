@@ -33,3 +33,8 @@ def fresh(context: typer.Context, path: Path | None) -> Path | None:
     if path.is_file() and path.stat().st_size:
         raise NbrError(f"{path} exists already; --force overwrites it")
     return path
+
+
+NbrFile = Annotated[
+    Path, typer.Option("-o", "--output", callback=fresh, help="The .nbr file to write.", metavar="MODEL.nbr")
+]

@@ -1,8 +1,8 @@
 """What a model says of cells, given the rest of their rows.
 
 P(cell = v | rest) is in proportion to P_0 P_keep of the row with v in the cell, other holes summed over; the normaliser
-cancels. That is exact for labels where the rules read no hole, or points can be listed; for a number, completions of
-the row are drawn from the prior and weighed by P_keep.
+cancels. That is exact for labels where the rules read no hole, or points can be listed; numbers are on a grid. Where
+rules read holes, completions of the row are drawn from the prior and weighed by P_keep.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nbr.density.conditional import Grid
 from nbr.density.keeping import log_keep
 from nbr.density.likelihood import log_weights, marginal
 from nbr.errors import NbrError
@@ -135,9 +136,26 @@ class _Joint:
 
 
 def _numbers(model: Model, rows: Tensor, at: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Numbers and their weights: on a grid, or drawn where rules read holes or the prior has no score."""
+    reads = [model.world.column(name) for name in model.reads if model.world.column(name) != at]
+    clear = ~rows[:, reads].isnan().any(dim=1)
+    grid = Grid.of(model, at) if bool(clear.any()) else None
+    if grid is None:
+        return _drawn(model, rows, at, generator)
+    values = grid.values.expand(len(rows), -1).clone()
+    weights = torch.zeros_like(values)
+    weights[clear] = grid.weights(model, rows[clear])
+    if not bool(clear.all()):
+        values[~clear], weights[~clear] = _drawn(model, rows[~clear], at, generator, len(grid.values))
+    return values, weights
+
+
+def _drawn(
+    model: Model, rows: Tensor, at: int, generator: torch.Generator, count: int = DRAWS
+) -> tuple[Tensor, Tensor]:
     draws, weights = [], []
-    for part in rows.split(max(1, AT_ONCE // DRAWS)):
-        filled = model.base.complete(part, DRAWS, generator)
+    for part in rows.split(max(1, AT_ONCE // count)):
+        filled = model.base.complete(part, count, generator)
         kept = torch.zeros(filled.shape[:2], dtype=torch.float64)
         if model.reads:
             kept = log_keep(model, filled.flatten(0, 1)).view(filled.shape[:2])

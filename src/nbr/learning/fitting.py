@@ -57,6 +57,7 @@ def fit(
     rules_from: Reasoner | None = None,
     confidence: float | None = 0.95,
     target: str | None = None,
+    weight: str | None = None,
     seed: int = 0,
     width: int = 96,
     steps: int | None = None,
@@ -79,6 +80,7 @@ def fit(
     `confidence`: a rule's belief is the lowest that rows do not reject at this level, and its `support` tells of which
         rows; None: the likeliest. Frequencies, samples and likelihoods are counted by the likeliest either way
     `target`: with rules="clauses", a column that rules are learned about first, then about the others
+    `weight`: a column that says for how many others a row stands, as in a survey; it is no variable of the model
     `seed`: where randomness comes from
     `width`: of the networks
     `steps`: how many there are at the most
@@ -98,6 +100,7 @@ def fit(
         rules_from=rules_from,
         confidence=confidence,
         target=target,
+        weight=weight,
         seed=seed,
         width=width,
         steps=steps,
@@ -119,6 +122,7 @@ def fit_report(
     rules_from: Reasoner | None = None,
     confidence: float | None = 0.95,
     target: str | None = None,
+    weight: str | None = None,
     seed: int = 0,
     width: int = 96,
     steps: int | None = None,
@@ -133,7 +137,10 @@ def fit_report(
     """
     level = checked(confidence)
     jobs = n_jobs if here().size == 1 else None  # processes that train together have each its core already
-    data = tables.learnable(table, world if rules_from is None else rules_from.world, seed=seed, jobs=jobs)
+    columns = {} if weight is None else {weight: "real"}
+    told = world if rules_from is None else rules_from.world
+    data = tables.learnable(table, told, columns=columns, seed=seed, jobs=jobs)
+    data = data if weight is None else tables.weighed(data, weight, seed)
     if target is not None:
         data.world.column(target)
         if rules != "clauses":

@@ -1,4 +1,4 @@
-"""A column predicted from the others, as scikit-learn has it."""
+"""A column predicted from the others, as scikit-learn has it: a classifier or a regressor."""
 
 from __future__ import annotations
 
@@ -6,23 +6,39 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags, Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from nbr import tables
+from nbr.density.predicting import Cells, cells
 from nbr.errors import NbrError
 from nbr.learning.fitting import fit
 from nbr.learning.prior_by_name import PriorLike
-from nbr.tables import read
+from nbr.tables import Table
+from nbr.world import Choice, Real, Variable
 
 TARGET = "target"
+TASKS = ("auto", "classification", "regression")
+
+
+def _of_labels(predictor: Predictor) -> bool:
+    """Whether there are probabilities: numbers have none, and `predict_interval` says where nine in ten lie."""
+    fitted = hasattr(predictor, "name_")
+    return hasattr(predictor, "classes_") if fitted else predictor.task != "regression"
 
 
 class Predictor(BaseEstimator):  # type: ignore[misc]
     """Learns a table with `nbr.fit`, and says of each row what its last column is.
 
-    Columns may be of any kind and have holes, also where something is predicted. A column of labels has `classes_` and
-    `predict_proba`; a column of numbers has `predict_interval`, in which nine in ten lie.
+    Columns may be of any kind and have holes, also where something is predicted. Of labels it is a classifier, with
+    `classes_` and `predict_proba`; of numbers a regressor, with `predict_interval`, in which nine in ten lie. Which of
+    both is seen from what is to be predicted, or said: `task="classification"` or `"regression"`, as needed where
+    scikit-learn has to know before the fit, in stratified folds.
 
     >>> X = pd.DataFrame({"rain": [1, 0] * 400, "roof": [0, 0, 1, 1] * 200})
     >>> y = ["wet", "dry", "dry", "dry"] * 200
@@ -30,59 +46,117 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     ['wet', 'dry']
     """
 
-    def __init__(self, rules: int | str = "auto", prior: PriorLike = "auto", random_state: int = 0) -> None:
+    def __init__(
+        self, rules: int | str = "auto", prior: PriorLike = "auto", random_state: int = 0, task: str = "auto"
+    ) -> None:
         self.rules = rules
         self.prior = prior
         self.random_state = random_state
+        self.task = task
 
-    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> Self:
-        frame, target = self._frame(X), pd.Series(np.asarray(y))
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        if self.task == "classification" or hasattr(self, "classes_"):
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        elif self.task == "regression" or hasattr(self, "name_"):
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        return tags
+
+    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows and what is to be predicted of them.
+
+        Args:
+            X: a DataFrame, or numbers (rows, columns); holes are NaN or None
+            y: labels or numbers (rows,); holes are allowed
+            sample_weight: how often each row counts (rows,); whole numbers are as good as rows repeated
+        """
+        if self.task not in TASKS:
+            raise NbrError(f"task is one of {', '.join(TASKS)}, not {self.task!r}")
+        frame = self._frame(X, reset=True)
+        if y is None:
+            raise NbrError("this estimator requires y to be passed, but the target y is None")
+        target = pd.Series(column_or_1d(y, warn=True))
         if len(frame) != len(target):
             raise NbrError(f"there are {len(frame)} rows and {len(target)} values to predict")
+        if target.dtype.kind == "f" and bool(np.isinf(target).any()):
+            raise NbrError("the values to predict contain infinity")
         self.name_ = next(
             name for name in (TARGET, *(f"{TARGET}{i}" for i in range(len(frame) + 1))) if name not in frame
         )
-        self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        self.n_features_in_ = frame.shape[1]
-        data = read(frame.reset_index(drop=True).assign(**{self.name_: target}))
+        kind = self._kind(target)
+        words = target.map(str, na_action="ignore").astype(object) if kind is not None and not kind.numeric else target
+        data = tables.read(frame.assign(**{self.name_: words}), columns={} if kind is None else {self.name_: kind})
         if self.name_ not in data.world.variables:
             raise NbrError(f"the values to predict cannot be learned: {'; '.join(data.notes[-1:])}")
+        if sample_weight is not None:
+            data = tables.repeated(data, sample_weight, self.random_state)
+        data = data.part(torch.from_numpy(np.lexsort(data.codes.numpy().T)))  # so that the order of rows says nothing
         self.reasoner_ = fit(data, self.rules, self.prior, seed=self.random_state)
-        variable = data.world.variables[self.name_]
-        if not variable.numeric:
-            known = {str(value).removesuffix(".0"): value for value in target.dropna().unique()}
-            labels = list(variable.labels)
-            self.classes_ = np.array([known.get(label, label) for label in labels])
         return self
 
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
         """The likeliest label, or the middle number, of each row."""
-        found = self._predicted(X)
-        if hasattr(self, "classes_"):
-            return np.asarray(self.classes_[self._shares(found).argmax(axis=1)])
-        return np.asarray(found[self.name_])
+        found = self._cells(X)
+        if found.chances is not None:
+            return np.asarray(self.classes_[found.chances.argmax(dim=1).numpy()])
+        return np.asarray(found.value.numpy())
 
+    @available_if(_of_labels)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
         """The probability of each of `classes_`."""
-        found = self._predicted(X)
-        if not hasattr(self, "classes_"):
-            raise NbrError("numbers have no probabilities; predict_interval says where nine in ten lie")
-        return self._shares(found)
+        found = self._cells(X)
+        assert found.chances is not None
+        return np.asarray(found.chances.numpy())
 
     def predict_interval(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
-        """Of numbers, where nine in ten lie; of labels, what stays open of the probability of the likeliest: (n, 2)."""
-        return np.asarray(self._predicted(X)[["low", "high"]])
+        """Of numbers, where nine in ten lie; of labels, the range of the probability of the likeliest: (n, 2)."""
+        table = self._table(X)
+        return np.asarray(self.reasoner_.predict(table, self.name_, seed=self.random_state)[["low", "high"]])
 
-    def _predicted(self, X: ArrayLike | pd.DataFrame) -> pd.DataFrame:
+    def score(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The share of labels that are right, or R^2 of numbers."""
+        measure = accuracy_score if hasattr(self, "classes_") else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def _kind(self, target: pd.Series[Any]) -> Variable | None:
+        """What is to be predicted; None to let the table say."""
+        known = target.dropna()
+        if self.task == "regression":
+            numbers = known.astype(float)
+            return Real(float(numbers.min()), float(numbers.max() + (numbers.nunique() < 2)))
+        if self.task == "auto" and self._numbers(target):
+            self.__dict__.pop("classes_", None)
+            return None
+        if known.dtype.kind == "f" and bool((known != known.round()).any()):
+            raise NbrError("Unknown label type: continuous. Classes are labels or whole numbers")
+        self.classes_ = np.unique(known.to_numpy())
+        return Choice(*map(str, self.classes_))
+
+    def _numbers(self, target: pd.Series[Any]) -> bool:
+        found = tables.read(pd.DataFrame({TARGET: target}))
+        return TARGET in found.world.variables and found.world.variables[TARGET].numeric
+
+    def _cells(self, X: ArrayLike | pd.DataFrame) -> Cells:
+        table = self._table(X)
+        return cells(self.reasoner_.model, table.codes, self.name_, self.random_state)
+
+    def _table(self, X: ArrayLike | pd.DataFrame) -> Table:
         check_is_fitted(self, "reasoner_")
-        return self.reasoner_.predict(self._frame(X), self.name_, seed=self.random_state)
+        return tables.read(self._frame(X, reset=False), self.reasoner_.world)
 
-    def _shares(self, found: pd.DataFrame) -> NDArray[np.float64]:
-        shares: NDArray[np.float64] = found.iloc[:, -len(self.classes_) :].to_numpy(dtype=np.float64)
-        return shares
-
-    def _frame(self, X: ArrayLike | pd.DataFrame) -> pd.DataFrame:
+    def _frame(self, X: ArrayLike | pd.DataFrame, reset: bool) -> pd.DataFrame:
         if isinstance(X, pd.DataFrame):
-            return X.reset_index(drop=True)
-        values = np.asarray(X)
-        return pd.DataFrame(values, columns=[f"x{i}" for i in range(values.shape[1])])
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            named = X.reset_index(drop=True)
+            return named if all(isinstance(name, str) for name in named) else named.set_axis(_names(X.shape[1]), axis=1)
+        least = 2 if reset else 1
+        values = validate_data(
+            self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=least
+        )
+        return pd.DataFrame(values, columns=_names(values.shape[1]))
+
+
+def _names(count: int) -> list[str]:
+    return [f"x{number}" for number in range(count)]

@@ -74,6 +74,13 @@ class Prior(ABC):
         """
         return None
 
+    def pieces(self, at: int, values: Tensor) -> Tensor:
+        """The piece that each value of a column is in: within one, P(value | rest) / P(value) is the same.
+
+        Unless a prior knows better, every value is a piece of its own.
+        """
+        return torch.arange(len(values))
+
     def curve(self, name: str) -> Curve | None:
         """The distribution of a number, if it is independent of all other variables and has a density."""
         return None

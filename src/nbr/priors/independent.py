@@ -55,6 +55,9 @@ class Independent(Prior):
         drawn = self.sample(len(codes) * count, generator).view(len(codes), count, -1)
         return torch.where(codes[:, None].isnan(), drawn, codes[:, None])
 
+    def pieces(self, at: int, values: Tensor) -> Tensor:
+        return torch.zeros(len(values), dtype=torch.long)  # no other variable changes what a value is
+
     def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
         each = dict(zip(self.world.names, self._each, strict=True))
         masses = [float((each[name].mass * each[name].admits(values)).sum()) for name, values in allowed.items()]

@@ -93,6 +93,9 @@ class Trees(Prior):
             moved[:, at] = self.columns[at].draw(states[:, at], generator)
         return moved
 
+    def pieces(self, at: int, values: Tensor) -> Tensor:
+        return self.columns[at].locate(values)[0]
+
     def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
         return float((self._gathered(allowed)[1] + self.weights.log()).logsumexp(dim=0))
 

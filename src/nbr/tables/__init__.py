@@ -6,6 +6,7 @@ from nbr.tables.large import is_large, learnable, open_large
 from nbr.tables.like import TableLike
 from nbr.tables.reading import read
 from nbr.tables.table import Table
+from nbr.tables.weighing import repeated, weighed
 
 __all__ = [
     "Table",
@@ -18,4 +19,6 @@ __all__ = [
     "names_of",
     "open_large",
     "read",
+    "repeated",
+    "weighed",
 ]
