@@ -17,7 +17,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import nbr
 from nbr import BeliefClassifier, NbrError, NonexpansiveClassifier, RobustClassifier
+from nbr.classify import candidates
 from nbr.classify.candidates import PENALTIES
+from nbr.classify.pairs import Pairs
+from nbr.classify.recipe import Recipe, Sample
 from nbr.classify.storage import number_like
 
 SCALERS = [StandardScaler(), MinMaxScaler(), RobustScaler(), MaxAbsScaler(), StandardScaler(with_mean=False)]
@@ -123,6 +126,22 @@ def test_a_linear_rule_is_taken_where_it_is_proved_further(labels: int, tmp_path
     assert again.recipe_["worth"] == worth
     module = found.raw_module()(torch.from_numpy(X))
     assert (module.argmax(dim=1).numpy() == found.predict(X)).all()
+
+
+def test_more_columns_than_rows_give_the_same_line() -> None:
+    dice = np.random.default_rng(0)
+    y = np.arange(40) % 3
+    X = dice.normal(size=(40, 60)) + 3 * np.eye(3)[y].repeat(20, axis=1)
+    sample = Sample(torch.from_numpy(X).float(), torch.from_numpy(y), None)
+    found = candidates.linear(sample, Pairs(3), Recipe(epsilon=0.5))[0].weight.detach().numpy()[:, 0]
+    scale = np.sqrt(X.var(axis=0).mean())
+    near = []
+    for penalty in PENALTIES:
+        slopes = LogisticRegression(C=penalty, max_iter=1000).fit(X / scale, y).coef_
+        ways = np.stack([slopes[0] - slopes[1], slopes[0] - slopes[2], slopes[1] - slopes[2]])
+        near.append(np.abs(ways / np.linalg.norm(ways, axis=1, keepdims=True) - found).max())
+    assert min(near) < 1e-5
+    assert sorted(near)[1] > 1e-3
 
 
 def test_networks_are_taken_where_no_line_tells_labels_apart() -> None:

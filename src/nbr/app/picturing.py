@@ -59,7 +59,7 @@ def certify(pictures: Pictures, model: Classifier = "mnist-4-9", jobs: Jobs = No
 
 
 def data(
-    name: Annotated[str, typer.Argument(help="mnist or fashion-mnist.", metavar="NAME")],
+    name: Annotated[str, typer.Argument(help="mnist, fashion-mnist or cifar-10.", metavar="NAME")],
     folder: Annotated[
         Path | None, typer.Option(help="A folder that may have the files already.", metavar="FOLDER")
     ] = None,
@@ -81,7 +81,7 @@ def attack(
         Path, typer.Option("-o", "--output", help="The folder in which results are kept.", metavar="FOLDER")
     ],
     data: Annotated[
-        str, typer.Option(help="mnist, fashion-mnist, class folders of pictures, or a table.", metavar="DATA")
+        str, typer.Option(help="mnist, fashion-mnist, cifar-10, class folders of pictures, or a table.", metavar="DATA")
     ] = "mnist",
     label: Annotated[
         str | None, typer.Option(help="The column of labels in a table. Default: the last.", metavar="NAME")

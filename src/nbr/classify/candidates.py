@@ -107,6 +107,10 @@ def linear(sample: Sample, layout: Layout, recipe: Recipe) -> nn.Sequential:
     weights = None if sample.weights is None else sample.weights.double().numpy()
     scale = float(np.sqrt(points.var(axis=0).mean())) or 1.0  # one for all columns: distances stay what they are
     points, reach = points / scale, REACH * recipe.epsilon / scale
+    basis = None
+    if points.shape[1] > len(points):  # the best slopes are sums of examples: it is enough to look at what these span
+        _, _, basis = np.linalg.svd(points, full_matrices=False)
+        points = points @ basis.T
     folds = min(FOLDS, int(np.bincount(labels).min()))
     worth = dict.fromkeys(PENALTIES, 0.0)
     if folds > 1:
@@ -118,6 +122,7 @@ def linear(sample: Sample, layout: Layout, recipe: Recipe) -> nn.Sequential:
                 worth[penalty] += float(np.clip(leads / reach, 0, 1).sum())
     best = max(PENALTIES, key=lambda penalty: worth[penalty]) if folds > 1 else 1.0
     slopes, starts = _regression(points, labels, weights, best)
+    slopes = slopes if basis is None else slopes @ basis
     table = layout.table
     own = [int((row == 1).nonzero()[0]) for row in table]
     other = [int((row == 0).nonzero()[0]) for row in table]

@@ -15,7 +15,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 import nbr
-from nbr.app.serving import bodies
+from nbr.app.serving import bodies, told
 from nbr.app.serving.limits import Allowed, Busy, Lanes, Processes, Threads, Work
 from nbr.app.serving.reasoning import Asked, Report
 from nbr.app.serving.security import Door, Guard
@@ -165,17 +165,17 @@ def _about_pictures(api: APIRouter, judged: Judged, lanes: Lanes) -> None:
         """Labels, the shape of inputs, and recorded figures."""
         return Plain(judged.model())
 
-    @api.post("/classify")
+    @api.post("/classify", response_model=told.Classified)
     async def classify(body: bodies.Picture) -> Plain:
         """The label of a picture, with the interval of every label, conflict, proved radius and reasons."""
         return Plain(await lanes.short(_said("classify", body)))
 
-    @api.post("/certify")
+    @api.post("/certify", response_model=told.Certified)
     async def certify(body: bodies.Picture) -> Plain:
         """How far a picture may be changed, in L2, with the proof that its label stays."""
         return Plain(await lanes.short(_said("certify", body)))
 
-    @api.post("/attack")
+    @api.post("/attack", response_model=told.Attacked)
     async def attack(body: bodies.Picture) -> Plain:
         """The nearest picture with another label that a short attack finds."""
         return Plain(await lanes.long(_said("attack", body)))
