@@ -77,6 +77,21 @@ def _by_hand(content: bytearray, context: Mapping[str, Any]) -> Model:
         raise mistakes(spec, text, lambda part: _read(part, registry.Parts(context=context)), error) from None
 
 
+def parsed(text: str, folder: Path, name: str) -> Reasoner:
+    """A model from the text of a .toml that would stand in a folder under a name."""
+    try:
+        found = _by_hand(bytearray(text.encode()), {OPEN: partial(_sensor, folder)})
+    except Mistakes as wrong:
+        raise Mistakes([f"{name}: {each}" for each in wrong.parts]) from None
+    except NbrError as error:
+        raise NbrError(f"{name}: {' '.join(str(error).split())}", error.at) from None
+    from nbr.reasoner import Reasoner
+
+    if not isinstance(found, Reasoner):
+        raise NbrError(f"{name}: this is a classifier, which does not answer questions")
+    return found
+
+
 def load_reasoner(path: str | PathLike[str]) -> Reasoner:
     """Read a model that answers questions."""
     from nbr.reasoner import Reasoner

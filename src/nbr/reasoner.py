@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -19,7 +19,7 @@ from nbr.asking.explanation import Explanation
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
-from nbr.density import filling, joint, likelihood, sampling, saved
+from nbr.density import filling, joint, likelihood, sampling, saved, tuning
 from nbr.density.learned import Learned, standing_on
 from nbr.density.many import probabilities
 from nbr.density.probability import Probability, probability
@@ -58,6 +58,8 @@ class Reasoner:
 
     `sensors` turn pictures of variables, named one by one or as in "d1..d5", into rules about them, by `see`.
 
+    `closed` names bits that are 1 only where a rule that is there makes them so.
+
     >>> from nbr import Clause
     >>> r = Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)])
     >>> print(r.ask("x1", given="x0"))
@@ -77,6 +79,7 @@ class Reasoner:
         view_rows: Iterable[int | None] | None = None,
         dispersion: float = 1.0,
         sensors: Mapping[str, Sensing] | None = None,
+        closed: Iterable[str] = (),
     ) -> None:
         if not isinstance(world, World):
             raise NbrError(f"a reasoner needs a World first, not {type(world).__name__}")
@@ -84,7 +87,15 @@ class Reasoner:
             raise NbrError("a decoder needs the latent world it reads from: give latent= and decoder= together")
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
         seen = Together.of(world, views, view_rows, dispersion)
-        self.model = Model(world, rules, codec, standing_on(prior), seen, sensors or {})  # type: ignore[arg-type]
+        self.model = Model(
+            world,
+            rules,  # type: ignore[arg-type]
+            codec,
+            standing_on(prior),
+            seen,
+            sensors or {},
+            closed=frozenset(closed),
+        )
 
     @classmethod
     def of(cls, model: Model) -> Self:
@@ -229,6 +240,17 @@ class Reasoner:
     def check(self, *, budget: float = 10.0) -> checking.Check:
         """What the author should know: rules that never matter, say what others say, or contradict each other."""
         return checking.check(self.model, Limits.within(asking.Settings(budget=budget).budget))
+
+    def tuned(
+        self, wanted: Sequence[tuning.Wanted], rules: Collection[int] | None = None, *, budget: float = 10.0
+    ) -> tuple[Reasoner, tuning.Tuning]:
+        """The same with beliefs by which its probabilities come as near to wanted ones as they can, and what changed.
+
+        `wanted` is a list of (question, condition or None, probability); `rules` numbers those that may change, from 1.
+        """
+        free = None if rules is None else {number - 1 for number in rules}
+        model, told = tuning.tuned(self.model, wanted, free, asking.Settings(budget=budget).budget)
+        return Reasoner.of(model), told
 
     def restated(self, *, budget: float = 10.0, seed: int = 0) -> list[Restated | str]:
         """Each rule as short statements that agree with it, or why it is not restated: empty if it is a statement."""

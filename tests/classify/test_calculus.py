@@ -80,7 +80,7 @@ def test_scaled_is_dempsters_rule(seed: int, labels: int, rules: int) -> None:
 @given(st.integers(0, 10**6), st.integers(2, 5))
 def test_one_rule_that_covers_all_labels_is_the_same_either_way(seed: int, labels: int) -> None:
     grades, beliefs, groups = random_rules(seed, labels, 1, everyone=True)
-    values = [evaluated(combine, grades, beliefs, groups).intervals() for combine in ("exact", "scaled")]
+    values = [evaluated(combine, grades, beliefs, groups).intervals() for combine in ("exact", "scaled", "cautious")]
     torch.testing.assert_close(values[0].belief, values[1].belief, atol=1e-9, rtol=0)
     torch.testing.assert_close(values[0].plausibility, values[1].plausibility, atol=1e-9, rtol=0)
 
@@ -112,7 +112,7 @@ def test_thousands_of_rules_stay_finite() -> None:
     grades = torch.cat([own, 1 - own], dim=1)
     beliefs = torch.rand(3000, generator=dice, dtype=torch.float64)
     groups = torch.tensor([[0, 1]] * 3000)
-    for combine in ("exact", "scaled"):
+    for combine in ("exact", "scaled", "cautious"):
         assert bool(evaluated(combine, grades, beliefs, groups).scores().isfinite().all())
         found = evaluated(combine, grades, beliefs, groups).intervals()
         assert bool(found.belief.isfinite().all())
@@ -121,7 +121,7 @@ def test_thousands_of_rules_stay_finite() -> None:
 
 def test_rules_that_contradict_each_other_for_certain_are_told() -> None:
     grades = torch.tensor([[[0.5, 0.5], [0.5, 0.5]], [[0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)
-    for combine in ("exact", "scaled"):
+    for combine in ("exact", "scaled", "cautious"):
         with pytest.raises(NbrError, match="input 1"):
             evaluated(combine, grades, torch.ones(2, dtype=torch.float64), torch.tensor([[0, 1]] * 2)).intervals()
 
@@ -133,3 +133,22 @@ def test_frames() -> None:
             frames.groups(frame, range(10))
     frame = [{0}, {5, 6}, {7}]
     assert frames.named(frames.groups(frame, range(10)), range(10)) == frame
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 6))
+def test_cautious_rules_rule_out_each_label_by_the_strongest_objection(seed: int, labels: int, rules: int) -> None:
+    """As a belief function: for each label a rule that it is another one, believed to 1 - pl."""
+    grades, beliefs, groups = random_rules(seed, labels, rules, inputs=3)
+    beliefs = beliefs * 0.99
+    found = evaluated("cautious", grades, beliefs, groups)
+    plausible = (1 - beliefs * (1 - grades)).min(axis=2)
+    np.testing.assert_allclose(found.scores().exp().numpy(), plausible, atol=1e-12)
+    told = found.intervals()
+    for number, each in enumerate(plausible):
+        other = 1 - np.eye(labels)  # rule b is `not b`
+        for label in range(labels):
+            bel, pl, conflict = oracle.answer(other, 1 - each, np.eye(labels)[label])
+            np.testing.assert_allclose(float(told.belief[number, label]), bel, atol=1e-9)
+            np.testing.assert_allclose(float(told.plausibility[number, label]), pl, atol=1e-9)
+            np.testing.assert_allclose(float(told.conflict[number]), conflict, atol=1e-9)

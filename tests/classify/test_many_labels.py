@@ -50,7 +50,7 @@ def hand_made(labels: int = 4, networks: int = 6, memories: int = 20, seed: int 
     return found
 
 
-@pytest.mark.parametrize("combine", ["scaled", "exact"])
+@pytest.mark.parametrize("combine", ["scaled", "exact", "cautious"])
 @pytest.mark.parametrize("labels", [2, 3, 5])
 def test_rules_of_any_groups_are_proved(combine: str, labels: int) -> None:
     """Steps down the margin of every rival, and random ones, to the proved radius: the label stays."""
@@ -89,20 +89,22 @@ def test_the_proof_moves_every_score_the_worst_way(labels: int) -> None:
         plain = ScoredRules(rules.groups, rules.share, rules.scale, rules.belief)
         scores, steep = torch.from_numpy(random.normal(size=(1, 5))), torch.ones(5, dtype=torch.float64)
         corners = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0], dtype=torch.float64)] * 5)
-        for combine in ("scaled", "exact"):
+        for combine in ("scaled", "exact", "cautious"):
 
             def combined(values: torch.Tensor, plain: ScoredRules = plain, combine: str = combine) -> torch.Tensor:
                 return plain.batch(values, combine).points()
 
             none = torch.zeros(1, 5, dtype=torch.float64)
             known = (scores, none, none[:, 0], steep, rules.groups, combined)
-            radius = float(certificate.radius(*known, exact=combine == "exact", most=none[:, 0] + 10))
+            radius = float(
+                certificate.radius(*known, exact=combine == "exact", most=none[:, 0] + 10, shared=combine == "cautious")
+            )
             best = int(combined(scores).argmax())
             inside = combined(scores + (radius - 1e-6) * corners).argmax(dim=1)
             assert radius <= 1e-6 or bool((inside == best).all())
             outside = combined(scores + (radius + 1e-4) * corners)
             ahead = outside[:, [best]] - outside[:, [k for k in range(labels) if k != best]]
-            assert combine == "exact" or radius == 10 or float(ahead.min()) < 1e-6
+            assert combine != "scaled" or radius == 10 or float(ahead.min()) < 1e-6
 
 
 def test_files_of_many_labels(tmp_path: Path) -> None:
@@ -188,7 +190,7 @@ def test_an_estimator_that_cannot_be_saved_is_named(tmp_path: Path) -> None:
         classifier.certified_radius(X)
 
 
-@pytest.mark.parametrize("combine", ["scaled", "exact"])
+@pytest.mark.parametrize("combine", ["scaled", "exact", "cautious"])
 def test_estimators_without_frames_tell_all_labels_apart(combine: str) -> None:
     X, y = load_digits(return_X_y=True)
     X, y = X[:600] / 16, y[:600]

@@ -48,6 +48,12 @@ def test_all_ten_digits() -> None:
     assert bool((ten.certified_radius(X) > 1).all())
     seen, blank = (np.diff(ten.belief(each)).max() for each in (X, np.zeros_like(X)))
     assert seen < 0.2 < 0.8 < blank, "of a blank picture hardly anything is known"
+    assert ten.combine == "cautious"
+    assert len(ten.rules_) == 45, "no memories"
+    world = nbr.World(d=nbr.Real(0, 9, 1))
+    both = [nbr.Reasoner(world, sensors={"d": nbr.Sensor(ten)}).see(d=each) for each in X]
+    assert [each.best().point["d"] for each in both] == ["9", "4"], "what is classified is what is seen"
+    np.testing.assert_allclose([each.certified_radius() for each in both], ten.certified_radius(X), rtol=1e-2)
     assert bool((bound(ten.rules_.networks.module().double()) <= 1 + 1e-6).all())
 
 

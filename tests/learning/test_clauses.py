@@ -316,6 +316,6 @@ def test_the_command_shows_the_rows_behind_each_clause(tmp_path: Path) -> None:
     assert "belief: at least, with confidence 0.95" in shown
     assert f"{rule['belief']:.4f}  {support['held']}/{support['rows']}" in shown
     assert "at least" not in run("show", str(likely)).stdout
-    wrong = run(*arguments, "--confidence", "sure", "-o", str(low))
+    wrong = run(*arguments, "--confidence", "sure", "-o", str(low.with_name("w.nbr")))
     assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
     assert "--confidence is a number such as 0.95, or none" in wrong.stderr

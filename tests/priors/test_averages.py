@@ -76,4 +76,8 @@ def test_it_is_saved_with_its_starts(tmp_path) -> None:
 
 def test_a_single_tree_has_one_start() -> None:
     found = priors.trees(Table(nbr.World.bits(15), parity(1500, 0)), 1)
-    assert (len(found.trees), found.starts, str(found)) == (1, 1, "a tree of columns")
+    assert (len(found.trees), found.starts, str(found)) == (
+        1,
+        1,
+        "every column by itself",
+    )  # pairs tell nothing

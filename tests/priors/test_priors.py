@@ -12,7 +12,7 @@ from nbr.progress import silent
 from nbr.tables import Table
 from small_table import POINTS, TABLE, WORLD, holed, rows
 
-NONE = (None, None, 0, silent, None)
+NONE = (None, None, 0, silent, None, math.inf)
 GROUPS = [groups.learn(TABLE, each) for each in ([0, 2], [1, 3])]
 PRIORS = {
     "one variable": growing._above(TABLE, GROUPS[:1], growing._trees(groups.grouped(TABLE, GROUPS[:1]), 2, *NONE)),

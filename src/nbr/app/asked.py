@@ -15,6 +15,7 @@ from typing import Any
 
 from nbr.app import drawn, often, screen, slips
 from nbr.app.guarding import guarded
+from nbr.app.opening import opened
 from nbr.asking.answer_table import COLUMNS, OFTEN
 from nbr.asking.many import Question, ask_many
 from nbr.asking.question import Settings
@@ -40,12 +41,13 @@ def one(
     verbose: bool,
     plot: Path | None,
     as_json: bool,
+    see: list[str] | None = None,
 ) -> Iterator[str]:
     """The answer to one question in parts, each as soon as it is there: first how often, then what the rules say."""
     start = time.monotonic()
     if question is None:
         raise NbrError("a question is missing: nbr ask MODEL QUESTION, or --batch FILE")
-    reasoner, budget = load_reasoner(model), settings["budget"]
+    reasoner, budget = opened(model, see), settings["budget"]
     slips.noted(reasoner, model, question, given)
     if (variable := bare(reasoner.world, question)) is not None:
         yield from _values(reasoner, variable, given, settings, plot, as_json)

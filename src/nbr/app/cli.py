@@ -21,10 +21,12 @@ from nbr.app import (
     filling,
     picturing,
     repeating,
+    schema,
     train,
 )
+from nbr.app.agents import command as agents
 from nbr.app.groups import Grouped
-from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, Seed, condition, fresh
+from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, See, Seed, condition, fresh
 from nbr.app.serving import command
 
 app = typer.Typer(
@@ -59,6 +61,7 @@ def ask(
         ),
     ] = None,
     given: Given = None,
+    see: See = None,
     every: Annotated[bool, typer.Option("--all", help="How likely every value of every variable is.")] = False,
     belief: Annotated[bool, typer.Option("--belief", help="With --all: belief and plausibility too.")] = False,
     batch: Annotated[
@@ -94,16 +97,19 @@ def ask(
     nbr ask learned.nbr --all --given "age>=40"
     """
     from nbr.app import asked, everything
+    from nbr.errors import NbrError
 
     about = condition(given)
     settings = {"engine": engine, "budget": budget, "tolerance": tolerance, "grid": grid, "seed": seed}
     if every or belief:
         others = {"a question": question, "--batch": batch, "--plot": plot}
-        typer.echo(everything.answered(model, every, others, about, belief, settings, as_json))
+        typer.echo(everything.answered(model, every, others, about, belief, settings, as_json, see))
     elif batch is not None:
+        if see:
+            raise NbrError("--batch asks a model without pictures, and does not go with --see")
         typer.echo(asked.many(model, question, about, batch, output, settings, as_json, jobs, guard))
     else:
-        for part in asked.one(model, question, about, settings, verbose, plot, as_json):
+        for part in asked.one(model, question, about, settings, verbose, plot, as_json, see):
             typer.echo(part)
 
 
@@ -112,6 +118,7 @@ def explain(
     model: Model,
     question: Annotated[str, typer.Argument(help="What to explain, such as 'grass=wet & ~rain'.", metavar="QUESTION")],
     given: Given = None,
+    see: See = None,
     budget: Annotated[float, typer.Option(help="Seconds that the explanation may take.", metavar="SECONDS")] = 10.0,
     plot: Plot = None,
     seed: Seed = 0,
@@ -125,10 +132,9 @@ def explain(
     \b
     nbr explain garden.toml sprinkler --given "grass=dry, rain"
     """
-    from nbr.app import drawn, explained, slips
-    from nbr.kinds import load_reasoner
+    from nbr.app import drawn, explained, opening, slips
 
-    reasoner = load_reasoner(model)
+    reasoner = opening.opened(model, see)
     slips.noted(reasoner, model, question, condition(given))
     found = reasoner.explain(question, condition(given), budget=budget, seed=seed)
     if plot is not None:
@@ -152,6 +158,8 @@ app.command()(picturing.certify)
 app.command()(picturing.attack)
 app.command()(picturing.data)
 app.command()(repeating.reproduce)
+app.command()(schema.schema)
+app.command()(agents.mcp)
 
 
 @app.command()
@@ -202,6 +210,10 @@ def fit(
     target: Annotated[
         str | None, typer.Option(help="With --rules clauses: learn about this column first.", metavar="NAME")
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(help="Time to learn. auto: 60, for large tables 240. none: no limit.", metavar="SECONDS"),
+    ] = "auto",
     weight: Annotated[
         str | None, typer.Option(help="A column that says for how many others a row stands.", metavar="NAME")
     ] = None,
@@ -226,7 +238,7 @@ def fit(
     from nbr.training import here
 
     reading = learn.Reading(column or [], drop or [], na or [], sep, weight)
-    learning = learn.Learning(rules, prior, steps, seed, confidence, target)
+    learning = learn.Learning(rules, prior, steps, seed, confidence, target, budget)
     told = learn.fit(table, output, valid, learning, reading, rules_from, report, jobs)
     if here().first:
         typer.echo(json.dumps(told) if as_json else learn.shown(told))

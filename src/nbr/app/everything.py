@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from nbr.app import screen
+from nbr.app.opening import opened
 from nbr.asking.every import Everything, Weighed, every
 from nbr.asking.question import Settings
 from nbr.errors import NbrError
-from nbr.kinds import load_reasoner
 
 NAME, VALUE = 14, 18  # columns of the screen at most
 NUMBER, ENDS = 6, 16  # and those of numbers: 0.1234, [0.1234, 0.1234]
@@ -27,6 +27,7 @@ def answered(
     belief: bool,
     settings: dict[str, Any],
     as_json: bool,
+    see: list[str] | None = None,
 ) -> str:
     """All values of all variables; `others` is what else was asked for, which does not go together."""
     if not whole:
@@ -34,7 +35,7 @@ def answered(
     for what, value in others.items():
         if value is not None:
             raise NbrError(f"--all has the values of all variables, and does not go with {what}")
-    reasoner = load_reasoner(model)
+    reasoner = opened(model, see)
     (found,) = every(reasoner.model, [given], belief, Settings(**settings))
     if as_json:
         return json.dumps(found.as_json())

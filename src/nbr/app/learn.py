@@ -17,6 +17,7 @@ from nbr.density.likelihood import score as score_table
 from nbr.density.likelihood import score_large
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
+from nbr.learning import budget
 from nbr.learning.fitting import fit_report
 from nbr.priors import Grouped
 from nbr.reasoner import Reasoner
@@ -71,6 +72,17 @@ class Learning:
     seed: int
     confidence: str
     target: str | None = None
+    budget: str = "auto"
+
+    @property
+    def seconds(self) -> float | str | None:
+        """What `nbr.fit` takes for a budget."""
+        if self.budget.lower() in ("auto", "none"):
+            return "auto" if self.budget.lower() == "auto" else None
+        try:
+            return float(self.budget)
+        except ValueError:
+            raise NbrError(f"--budget is a number of seconds, auto, or none, not {self.budget!r}") from None
 
     @property
     def level(self) -> float | None:
@@ -121,6 +133,8 @@ def _fit(
         _say(note)
     known = load_reasoner(learning.prior) if learning.prior.endswith(".nbr") else learning.prior
     amount = int(learning.rules) if learning.rules.isdigit() else learning.rules
+    if learning.rules != "clauses" and written is None:
+        _say(budget.told(budget.seconds(learning.seconds, data)))
     began, folder = time.monotonic(), output.with_name(output.name + ".part")
     if folder.exists():
         _say(f"going on with the run that was stopped ({folder})")
@@ -138,6 +152,7 @@ def _fit(
             checkpoint=folder,
             progress=here().first,
             n_jobs=jobs,
+            budget=learning.seconds,
         )
     except KeyboardInterrupt:
         if folder.exists():  # else it was stopped before anything was worth keeping
@@ -160,6 +175,7 @@ def _fit(
         "prior": fitted.prior,
         "one_variable": prior.told() if isinstance(prior := fitted.reasoner.prior, Grouped) else [],
         "kept": fitted.kept,
+        "gains": fitted.won,
         "train_rows": fitted.rows,
         "train_log_likelihood": fitted.train,
         "valid_log_likelihood": None if held is None else held.log_likelihood,
@@ -203,7 +219,7 @@ def shown(report: Report) -> str:
     """A report as lines for reading."""
     lines = []
     for name, value in report.items():
-        if name == "variables":
+        if name == "variables" or (name == "gains" and not value):
             continue
         if isinstance(value, float):
             value = f"{value:.4f}"

@@ -12,6 +12,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 Given = Annotated[
     list[str] | None, typer.Option(help="A condition, such as 'x0=1, x1..x4=0'. May be repeated.", metavar="CONDITION")
 ]
+See = Annotated[
+    list[str] | None,
+    typer.Option(help="A picture of a variable that has a sensor. May be repeated.", metavar="NAME=FILE"),
+]
+SeeTable = Annotated[
+    Path | None, typer.Option(help="A CSV file with a column of picture files for each variable.", metavar="FILE")
+]
 Jobs = Annotated[
     int | None, typer.Option(help="Processes to work in; -1 uses all cores. Results stay the same.", metavar="N")
 ]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nbr.app.options import Jobs, Json, Seed
+from nbr.app.options import Jobs, Json, See, Seed, SeeTable
 
 Pictures = Annotated[list[Path], typer.Argument(help="Picture files, such as PNG or JPEG.", metavar="PICTURE")]
 Classifier = Annotated[
@@ -43,15 +43,42 @@ def classify(
         raise typer.Exit(2)
 
 
-def certify(pictures: Pictures, model: Classifier = "mnist-4-9", jobs: Jobs = None, as_json: Json = False) -> None:
+def certify(
+    pictures: Annotated[
+        list[Path] | None, typer.Argument(help="Picture files, such as PNG or JPEG.", metavar="PICTURE")
+    ] = None,
+    model: Annotated[
+        str, typer.Option("--model", help="A classifier, or with --see a model with sensors.", metavar="MODEL")
+    ] = "mnist-4-9",
+    see: See = None,
+    see_table: SeeTable = None,
+    each: Annotated[
+        bool, typer.Option("--each", help="With --see: the change that every picture may have, not all together.")
+    ] = False,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
     """Prove how far a picture may change without changing its label.
 
-    The distance is the L2 length of the change, with pixels from 0 to 1.
-    """
-    from nbr.app import classifying
+    The distance is the L2 length of the change, with pixels from 0 to 1. With --see it is how far the pictures that a
+    model has seen may change, all together or each, without another reading.
 
+    \b
+    nbr certify nine.png
+    nbr certify --model check.toml --see d1=four.png --see d2=nine.png
+    """
+    from nbr.app import classifying, seeing
+    from nbr.errors import NbrError
+
+    if see or see_table is not None:
+        if pictures or (see and see_table is not None):
+            raise NbrError("give pictures to classify, or --see, or --see-table")
+        typer.echo(seeing.certified(Path(model), see, see_table, each, as_json))
+        return
+    if not pictures:
+        raise NbrError("a picture is missing: nbr certify PICTURE, or --model MODEL --see NAME=FILE")
     reports, failed = classifying.classify(pictures, model, jobs=jobs)
-    kept = [{key: each[key] for key in classifying.CERTIFIED} for each in reports]
+    kept = [{key: report[key] for key in classifying.CERTIFIED} for report in reports]
     if reports or as_json:
         typer.echo(json.dumps({"pictures": kept}) if as_json else "\n".join(map(classifying.certified, kept)))
     if failed:

@@ -15,12 +15,13 @@ from typing import Any
 
 from nbr.asking.question import Settings, as_set, ask
 from nbr.asking.ranking import bare, rank
+from nbr.density.probability import probability
 from nbr.errors import NbrError, suggest
 from nbr.inference.problem import Interval
 from nbr.model import Model
 from nbr.rules.base import number, text
 
-FIGURES = ("belief", "plausibility", "conflict")
+FIGURES = ("belief", "plausibility", "conflict", "probability")
 KEYS = ("ask", "given", *FIGURES, "best", "tolerance")
 TOLERANCE = 0.01
 ROUNDING = 1e-9
@@ -141,10 +142,27 @@ def _failures(model: Model, each: Expectation, variable: str | None, settings: S
         yield str(error)
         return
     for figure, (low, high) in each.figures.items():
-        least, most = getattr(bounds, figure)
+        least, most = _often(model, each, settings) if figure == "probability" else getattr(bounds, figure)
         if not low <= least <= most <= high:
             is_ = f"is {least:.4f}" if least == most else f"is only known to lie between {least:.4f} and {most:.4f}"
             yield f"{figure} {is_}, expected {_told(low, high)}"
+
+
+def _often(model: Model, each: Expectation, settings: Settings) -> Interval:
+    """Between which numbers the probability lies."""
+    found = probability(model, each.question, each.given, budget=settings.budget, seed=settings.seed)
+    if found.value is None or found.error is None:
+        return 0.0, 1.0
+    return max(0.0, found.value - found.error), min(1.0, found.value + found.error)
+
+
+def often(expectations: list[Expectation]) -> list[tuple[str, str | None, float]]:
+    """The probabilities that are expected: of two ends the middle."""
+    return [
+        (each.question, each.given, min(1.0, max(0.0, sum(each.figures["probability"]) / 2)))
+        for each in expectations
+        if "probability" in each.figures
+    ]
 
 
 def _told(low: float, high: float) -> str:

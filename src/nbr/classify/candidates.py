@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from nbr.classify.beliefs import believe
+from nbr.classify.cautious import cautious
 from nbr.classify.evaluation import evaluate
 from nbr.classify.experts import Experts
 from nbr.classify.layouts import Layout
@@ -91,7 +92,7 @@ def _worths(rules: NonexpansiveRules, held: Sample, epsilon: float, combine: str
 
     The mean over examples is that of the proved shares at all those lengths, being right among them.
     """
-    found = evaluate(rules, held.points.double(), combine)
+    found = evaluate(cautious(rules, held) if combine == "cautious" else rules, held.points.double(), combine)
     radius = found.radius(REACH * epsilon)
     assert radius is not None
     right = found.scores().argmax(dim=1) == held.labels

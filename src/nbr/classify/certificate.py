@@ -5,8 +5,9 @@ not feel the rest, whatever all of them are: which of these is a matter of the r
 than L_i eps when the input moves by eps in L2. So if a stays ahead of c when every G_i is moved by L_i eps against it,
 all at once, it is ahead of c within eps. The radius is the smallest over all rivals.
 
-Fuzzy rules combined exactly have one more way to move: a rule with a and c in the same group moves both, and which of
-them more is not known. There Pl_a is taken with the rule moved against it, and Pl_c with the rule moved for it.
+Fuzzy rules combined exactly, and cautious ones, have one more way to move: a rule with a and c in the same group moves
+both, and which of them more is not known. There Pl_a is taken with the rule moved against it, and Pl_c with the rule
+moved for it.
 
 All this is computed in float64, at the input and at every changed one: scores may be off by their `slack` at both, and
 what is combined from them by the `doubt`.
@@ -37,17 +38,19 @@ def radius(
     combined: Combined,
     exact: bool,
     most: Tensor,
+    shared: bool = False,
 ) -> Tensor:
     """The largest proved radius of each input, up to `most` (n,): (n,).
 
     `slack` is how far scores may be off (n, rules), at both inputs together; `doubt`, what they combine to (n,).
+    `shared` says that rules combined otherwise than exactly may move two labels of one group apart, too.
     """
     best = combined(scores).argmax(dim=1)
     proved = most.clone()
     for step in range(1, groups.points):
         rival = (best + step) % groups.points
         ways = [groups.rising(best, rival)]
-        if exact and groups.points > 2:
+        if (exact or shared) and groups.points > 2:
             own, alike = groups.rank[best], ways[0] == 0
             ways = [torch.where(alike, own, ways[0]), torch.where(alike, -own, ways[0])]
         race = _Race(

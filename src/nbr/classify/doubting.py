@@ -25,10 +25,10 @@ from nbr.training import Loop
 Range = tuple[float, float]
 FEWEST = 100  # examples below which nothing is learned
 SMALLEST = 8  # pixels of the shorter side
-DRAWN, TIMES = 80_000, 40  # pictures at the most, and for each example
+DRAWN, TIMES = 30_000, 40  # pictures at the most, and for each example
 PLAIN, STRANGE = 0.1, 0.25  # shares of these that are not damaged, and that show nothing
-WIDTH, BATCH, RATE, DECAY = 128, 512, 3e-3, 1e-4
-LEAST, STEPS, PASSES = 800, 6000, 40  # steps, at the least, at the most, and as many as look at each picture so often
+WIDTH, BATCH, RATE, DECAY = 96, 512, 3e-3, 1e-4
+LEAST, STEPS, PASSES = 800, 2500, 40  # steps, at the least, at the most, and as many as look at each picture so often
 PASSED = 3000  # pictures by which it is chosen what is passed on
 CHUNK = 2048  # pictures at a time
 

@@ -13,10 +13,11 @@ from nbr.classify import certificate
 from nbr.classify.intervals import Intervals, check_labels, intervals
 from nbr.classify.rules import NonexpansiveRules, ScoredRules
 from nbr.errors import NbrError, suggest
-from nbr.inference.batch import Batch, FuzzyBatch, Groups, scaled
+from nbr.inference.batch import Batch, CautiousBatch, FuzzyBatch, Groups, scaled
 
 FEW, MANY = 32, 1024  # inputs at a time, so that
 NEXT = 1e-9  # a radius that is smaller by less is not looked for again
+WAYS = ("scaled", "exact", "cautious")
 CACHED = 1 << 18  # intermediate results stay in a fast cache
 
 
@@ -24,7 +25,7 @@ CACHED = 1 << 18  # intermediate results stay in a fast cache
 class Evaluation(ABC):
     """Inputs as the rules see them."""
 
-    combine: str  # scaled or exact
+    combine: str  # scaled, exact or cautious
     groups: Groups  # (rules, labels)
 
     @abstractmethod
@@ -76,6 +77,8 @@ class Graded(Evaluation):
     def batch(self, rows: slice) -> Batch:
         if self.combine == "exact":
             return FuzzyBatch(self.grades[rows], self.beliefs)
+        if self.combine == "cautious":
+            return CautiousBatch(torch.log1p(self.beliefs * (self.grades[rows] - 1)))
         return scaled(self.grades[rows], self.beliefs, self.groups)
 
 
@@ -119,7 +122,8 @@ class Scored(Evaluation):
         parts = [values[:0, 0]]
         for rows in _slices(len(values), len(self.groups)):
             known = (values[rows], slack[rows], doubt[rows], self.steepness(), self.groups, combined)
-            parts.append(certificate.radius(*known, exact=self.combine == "exact", most=most[rows]))
+            exact, shared = self.combine == "exact", self.combine == "cautious"
+            parts.append(certificate.radius(*known, exact=exact, most=most[rows], shared=shared))
         return torch.cat(parts)
 
     @property
@@ -140,9 +144,9 @@ def evaluate(rules: NonexpansiveRules, points: Tensor, combine: str) -> Scored:
 
 
 def check_combine(combine: str) -> str:
-    """One of the two ways to combine rules."""
-    if combine not in ("scaled", "exact"):
-        raise NbrError(f"unknown way to combine {combine!r}" + suggest(str(combine), ("scaled", "exact")))
+    """One of the ways to combine rules."""
+    if combine not in WAYS:
+        raise NbrError(f"unknown way to combine {combine!r}" + suggest(str(combine), WAYS))
     return combine
 
 

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 
 from nbr import registry
 from nbr.classify.candidates import FEW, beside, candidates, chosen
+from nbr.classify.cautious import cautious
 from nbr.classify.checks import check_epsilon
 from nbr.classify.doubt import Doubt, Seen, features
 from nbr.classify.doubting import doubt, learnable, passed
@@ -164,6 +166,8 @@ class RobustClassifier(Pictures, BeliefEstimator):
         if self.linear is True or (self.linear == "auto" and len(sample.points) <= FEW):
             one, worth = chosen((plain, layered), sample, self.combine, watch, path)
         self.rules_ = one.rules(sample, watch, path)
+        if self.combine == "cautious":
+            self.rules_ = cautious(self.rules_, sample if held is None else held)
         self.familiarity_ = familiarity(sample, recipe.seed) if self.discount else None
         self.recipe_ = asdict(recipe) | ({"worth": worth} if worth else {})
         self.sharpness_, self.doubt_, self.rejection_ = 1.0, None, None
@@ -206,6 +210,18 @@ class RobustClassifier(Pictures, BeliefEstimator):
         rules = self._rules()
         kind = "linear rules" if rules.networks.linear else "networks"
         return {kind: rules.first_memory, "memories": len(rules.memories), "weights": rules.networks.weights}
+
+    def cautious(self, X: ArrayLike, y: ArrayLike) -> RobustClassifier:
+        """The same networks with `combine="cautious"`: of all that object to a label the strongest counts.
+
+        How much an objection weighs is learned from inputs and labels, best ones that the networks were not trained on.
+        Memories have no part in it.
+        """
+        found = self.without_memories()
+        found.combine = "cautious"
+        truth = torch.from_numpy(np.searchsorted(self.classes_, np.asarray(y)))
+        found.rules_ = cautious(self._rules(), Sample(self._points(X), truth, self.shape_))
+        return found
 
     def without_memories(self) -> RobustClassifier:
         """The same classifier with its networks alone."""

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.inference.batch import Batch, CrispBatch, FuzzyBatch, Groups
+from nbr.inference.batch import Batch, CautiousBatch, CrispBatch, FuzzyBatch, Groups
 from nbr.lipschitz import Fixed
 from nbr.lipschitz.networks import UNIT, length
 
@@ -68,10 +68,13 @@ class ScoredRules:
         return evidence(scores, *(part.to(scores.dtype) for part in (self.scale, self.share, self.belief)))
 
     def batch(self, scores: Tensor, combine: str) -> Batch:
-        """The rules as one belief function for each input, exact or scaled."""
+        """The rules as one belief function for each input, exact, scaled or cautious."""
         if combine == "exact":
             return FuzzyBatch(self.grades(scores), self.belief.to(scores.dtype))
-        return CrispBatch(self.weights(scores), self.groups)
+        weights = self.weights(scores)
+        if combine == "cautious":
+            return CautiousBatch((self.groups.rank.to(scores.dtype) * weights[..., None, :]).clamp(max=0))
+        return CrispBatch(weights, self.groups)
 
     @property
     def plain(self) -> bool:

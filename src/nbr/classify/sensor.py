@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from nbr import registry
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Scored
+from nbr.classify.preparation import Preparation
 from nbr.classify.robust import RobustClassifier
 from nbr.classify.rules import evidence
 from nbr.errors import NbrError
@@ -79,9 +80,15 @@ class Sensor:
 
     def read(self, path: str) -> Any:
         """A picture file as one input, prepared as the classifier does it."""
-        if not hasattr(self.classifier, "preparation_"):
+        if self.preparation is None:
             raise NbrError(f"{path}: this sensor takes arrays, not files")
-        return self.classifier.preparation_.read(path).pixels
+        return self.preparation.read(path).pixels
+
+    @property
+    def preparation(self) -> Preparation | None:
+        """What is done to a file before it is looked at; None where it takes arrays alone."""
+        found: Preparation | None = getattr(self.classifier, "preparation_", None)
+        return found
 
     def look(self, inputs: Any) -> Evidence:
         """The evidence of a batch of inputs."""

@@ -158,6 +158,29 @@ class CrispBatch(Batch):
         return (~out).to(self.weights.dtype)
 
 
+@dataclass(frozen=True, eq=False)
+class CautiousBatch(Batch):
+    """Rules that are not distinct: of all that speaks against a point only the strongest counts, the cautious rule.
+
+    Logs of E[mu_Y(z)] if each rule were the only one, (..., points, rules), none above 0. As a belief function, each
+    point by itself is ruled out to the degree that the strongest objection has.
+    """
+
+    logs: Tensor
+
+    def points(self) -> Tensor:
+        return self.logs.amin(dim=-1)
+
+    def sets(self) -> Tensor:
+        points = self.points()
+        bits = torch.arange(1 << points.shape[-1])[:, None] >> torch.arange(points.shape[-1]) & 1
+        total = points.clamp(min=-CERTAIN) @ bits.T.to(points.dtype)
+        return total.masked_fill(total < -CERTAIN / 2, -torch.inf)
+
+    def alone(self, point: Tensor) -> Tensor:
+        return self.logs[torch.arange(len(point)), point]
+
+
 def scaled(grades: Tensor, beliefs: Tensor, groups: Groups) -> Batch:
     """The scaling trick (section 4.3 of the paper): fuzzy rules as rules that are crisp wherever they have two groups.
 

@@ -111,14 +111,14 @@ def _narrow(low: Sequence[float], high: Sequence[float], tolerance: float) -> bo
 
 def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Shares, bool]:
     """P(some point of a union) for each, and whether there was time for all."""
-    if sat.available():
+    if sat.available() and formula.monotone:
         unions = ("yes", "no", *(("all",) if whole is None else ()))
         few = cores.probabilities(formula, unions, lambda: _share(deadline, FEW))
         if few is not None:
             values = (few[0], few[1], few[2] if whole is None else whole)
             return tuple((value, value) for value in values), True
     # What all unions share is done once.
-    left = eliminated(formula.clauses, {*formula.selectors, abs(formula.question)}, deadline)
+    left = eliminated(formula.clauses, {*formula.selectors, *formula.chance, abs(formula.question)}, deadline)
     if left is None:
         return ((0.0, 0.0),) * len(UNIONS), True
     formula = replace(formula, clauses=left)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from nbr.learning.budget import Budget
 from nbr.learning.maker import Maker, Trained, gain, gains
 from nbr.learning.splitting import Split
 from nbr.priors import Independent, Mixture, marginals
@@ -23,6 +24,8 @@ from nbr.tables import Table
 
 ALONE = "the prior alone: rules added no more than chance on held-out rows"
 RATES = "base rates alone: rules added no more than chance to what every column says by itself"
+HURRIED = "chosen by held-out rows; no time was left to train on all rows"
+SLOWER = 1.3  # than the training before, at the most: there are more rows
 LOOKS = 10  # the last training goes on for at least so many looks at held-out rows: beliefs have to settle
 GIVEN_UP = 0.25  # of what rules gain over the prior; more than this, and more than chance, is harm
 
@@ -37,8 +40,10 @@ class End:
     words: str
 
 
-def train_again(maker: Maker, rows: Split, count: int, chosen: Trained) -> End:
-    """The chosen number of rules, trained on every row, if that does no harm."""
+def train_again(maker: Maker, rows: Split, count: int, chosen: Trained, limit: Budget) -> End:
+    """The chosen number of rules, trained on every row, if there is time and that does no harm."""
+    if limit.left < (1 if rows.test is None else 2) * SLOWER * chosen.seconds:
+        return End(chosen, chosen, "valid" if rows.test is None else "test", HURRIED)
     steps = max(chosen.steps, min(chosen.settings.steps, LOOKS * chosen.settings.every))
     if rows.test is None:
         both = {"train": rows.every, "test": rows.train}  # to compare with the chosen one on what both were trained on
@@ -67,10 +72,10 @@ def _trained(maker: Maker, rows: Split, test: Table, count: int, steps: int) -> 
         yield maker.relearned(part).train(*stage)
 
 
-def leave_alone(maker: Maker, rows: Split, chosen: Trained) -> End:
-    """The prior without rules; trees are learned from every row, if a twin shows that this does no harm."""
+def leave_alone(maker: Maker, rows: Split, chosen: Trained, limit: Budget) -> End:
+    """The prior without rules; trees are learned from every row, if there is time and a twin shows no harm."""
     alone = prior_alone(chosen)
-    if rows.test is None or not isinstance(maker.prior, Mixture):
+    if rows.test is None or limit.left < 0 or not isinstance(maker.prior, Mixture):
         return End(alone, alone, "valid" if rows.test is None else "test", ALONE)
     twin, final = (
         maker.relearned(part).alone({"train": part, "test": rows.test}, chosen.settings)

@@ -36,6 +36,7 @@ class Fitted:
     held_out: HeldOut | None  # None where all rows were trained on, and too few to check that
     kept: str  # which model was delivered, and why
     prior: str  # which one was taken, and why
+    won: str = ""  # what won over what, by paired differences on held-out rows
 
 
 def learned(data: Table, rules: Iterable[Rule], prior: Prior | None) -> Reasoner:

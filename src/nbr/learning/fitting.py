@@ -12,6 +12,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from nbr.learning.again import (
     prior_alone,
     train_again,
 )
+from nbr.learning.budget import Budget, begun
 from nbr.learning.clauses import Wanted
 from nbr.learning.confidence import checked, supported
 from nbr.learning.fitted import Fitted, HeldOut, learned
@@ -35,6 +37,8 @@ from nbr.learning.prior_by_name import PriorLike, choose
 from nbr.learning.rates import WORDS
 from nbr.learning.readable import fit_clauses
 from nbr.learning.splitting import Split, split
+from nbr.learning.worth import Worth, affordable
+from nbr.priors import Independent, Mixture
 from nbr.reasoner import Reasoner
 from nbr.storage.locks import hold
 from nbr.tables import Table, TableLike
@@ -42,6 +46,9 @@ from nbr.training import Watcher, here, reporter
 from nbr.world import World
 
 GROWTH = (1, 4, 16, 48)  # rules for each set of columns
+BELOW = 2.0  # standard errors by which rules on a uniform prior may fall short of trees: they say what is not known
+PRIOR = 0.45  # of the time, for trees
+GROWING = 0.4  # of what is left, for the number of rules, where all rows are to be trained on after that
 CHOSEN = "chosen by the table for validation"
 
 
@@ -64,6 +71,7 @@ def fit(
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | Watcher = False,
     n_jobs: int | None = None,
+    budget: float | str | None = "auto",
 ) -> Reasoner:
     """Learn rules from a table, or several, with holes.
 
@@ -87,6 +95,8 @@ def fit(
     `checkpoint`: a folder from which a run that was stopped goes on
     `progress`: True to see it on stderr, or a function that is told; in several processes nothing is told
     `n_jobs`: processes for trainings that do not wait for each other; the model does not depend on it
+    `budget`: seconds, after which the best of what was found is taken; by default a minute for tables of up to 10,000
+        rows and 50 columns and four for others; None: no limit. Clauses do not look at it
 
     `fit_report` in `nbr.learning.fitting` also tells the choices made on the way.
     """
@@ -107,6 +117,7 @@ def fit(
         checkpoint=checkpoint,
         progress=progress,
         n_jobs=n_jobs,
+        budget=budget,
     ).reasoner
 
 
@@ -129,6 +140,7 @@ def fit_report(
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | Watcher = False,
     n_jobs: int | None = None,
+    budget: float | str | None = "auto",
 ) -> Fitted:
     """Learn rules as `fit` does, and tell the choices made on the way and what was measured on which rows.
 
@@ -163,16 +175,23 @@ def fit_report(
         if mine is not None:
             mine.mkdir(parents=True, exist_ok=True)
         watch = reporter(progress)
-        known, why = choose(prior, data, rows, seed, watch, folder)
+        limit = begun(budget if here().size == 1 else None, data)  # processes that train together stop together
+        known, why = choose(prior, data, rows, seed, watch, folder, limit.part(PRIOR).deadline)
         maker = Maker(reads, known, _positive(width), seed, folder, watch, most, jobs)
-        count, chosen = _grow(maker, rows, sizes)
+        count, chosen = _grow(maker, rows, sizes, limit.part(GROWING if valid is None else 1.0))
+        if prior == rules == "auto" and isinstance(known, Independent):
+            found, words = choose("trees", data, rows, seed, watch, folder, limit.part(PRIOR).deadline)
+            trees = replace(maker, prior=found).alone(_parts(rows), chosen.settings)
+            if isinstance(found, Mixture) and not found.alone and gains(chosen, trees, "valid", times=BELOW):
+                maker, chosen, why = replace(maker, prior=found), trees, words
         rated = base_rates(maker, rows, chosen) if prior == "auto" else None
-        if not gains(prior_alone(chosen) if rated is None else rated, chosen, "valid"):
-            end = leave_alone(maker, rows, chosen) if rated is None else leave_rates(maker, rows, rated)
+        worth = Worth.of(rows, chosen, prior_alone(chosen) if rated is None else rated, seed)
+        if not worth.rules:
+            end = leave_alone(maker, rows, chosen, limit) if rated is None else leave_rates(maker, rows, rated)
         elif valid is not None:
             end = End(chosen, chosen, "valid", CHOSEN)
         else:
-            end = train_again(maker, rows, count, chosen)
+            end = train_again(maker, rows, count, chosen, limit)
         if mine is not None:
             shutil.rmtree(mine, ignore_errors=True)
     best = end.delivered
@@ -180,20 +199,32 @@ def fit_report(
     reasoner = learned(data, rules_kept, best.prior)
     train = best.objective.mean(best.bank, "train")
     why = WORDS if end.words == RATES else why
-    return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, _measured(end), end.words, why)
+    kept = end.words if worth.why_not is None or end.words not in (ALONE, RATES) else worth.why_not
+    held_out = _measured(end)
+    return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, held_out, kept, why, worth.words)
 
 
 def _split(data: Table, valid: TableLike | None, seed: int) -> Split:
     return split(data, seed) if valid is None else Split(data, tables.learnable(valid, data.world, seed=seed), None)
 
 
-def _grow(maker: Maker, rows: Split, sizes: Sequence[int]) -> tuple[int, Trained]:
-    """More rules only while held-out rows gain more than chance would give them: one standard error of the gain."""
-    parts = {"train": rows.train, "valid": rows.valid} | ({} if rows.test is None else {"test": rows.test})
-    trained = maker.train_each([("choice", parts, size, None) for size in sizes])
+def _parts(rows: Split) -> dict[str, Table]:
+    return {"train": rows.train, "valid": rows.valid} | ({} if rows.test is None else {"test": rows.test})
+
+
+def _grow(maker: Maker, rows: Split, sizes: Sequence[int], limit: Budget) -> tuple[int, Trained]:
+    """More rules only while held-out rows gain more than chance would give them: one standard error of the gain.
+
+    No more are tried after as many as samples can afford, nor when it is late.
+    """
+    maker = replace(maker, deadline=limit.deadline)
+    trained = maker.train_each([("choice", _parts(rows), size, None) for size in sizes])
     best, count = next(trained), sizes[0]
-    for size, tried in zip(sizes[1:], trained, strict=True):
-        if not gains(best, tried, "valid"):
+    for size in sizes[1:]:
+        if limit.left < best.seconds / 2:
+            break
+        tried = next(trained)
+        if not gains(best, tried, "valid") or not affordable(tried):
             break
         count, best = size, tried
     return count, best

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
+from nbr import clock
 from nbr.errors import NbrError
 from nbr.learning.bank import Bank
 from nbr.learning.least_committed import least_committed
@@ -35,6 +37,13 @@ class Trained:
     steps: int  # after which its weights were best
     sizes: dict[str, int]
     prior: Prior
+    seconds: float = 0.0  # that training took
+
+    @property
+    def kept(self) -> float:
+        """The share of the prior's points that rules keep: 1 over how many are drawn for a sample."""
+        with torch.no_grad():
+            return self.objective.kept(self.bank)
 
     @property
     def rows(self) -> int:
@@ -61,6 +70,7 @@ class Maker:
     watch: Watcher
     steps: int | None = None  # at the most, if not as usual
     jobs: int | None = None  # processes for stages that do not wait for each other
+    deadline: float = math.inf  # after which training ends
 
     def train_each(self, stages: Sequence[Stage]) -> Iterator[Trained]:
         """Train stages in order, as far as they are asked for; several processes begin with later ones meanwhile."""
@@ -82,12 +92,14 @@ class Maker:
             path = self.folder / f"{stage}-{rules}.safetensors"
             checkpoint = Checkpoint(path, self.fingerprint(stage, parts, rules, settings))
         words = f"{rules} rule{'s' if rules > 1 else ''} for each set of columns"
-        best = BankTraining(bank, goal, settings, checkpoint).run(
+        began = clock.now()
+        best = BankTraining(bank, goal, settings, checkpoint, self.deadline).run(
             self.watch, words if stage == "choice" else f"{words}, {stage}"
         )
         if isinstance(goal, Listed):
             bank = least_committed(bank, goal, settings)
-        return Trained(bank, goal, settings, best, {name: table.rows for name, table in parts.items()}, self.prior)
+        sizes = {name: table.rows for name, table in parts.items()}
+        return Trained(bank, goal, settings, best, sizes, self.prior, clock.now() - began)
 
     def alone(self, parts: dict[str, Table], settings: Settings) -> Trained:
         """The prior with a bank of which nothing is believed."""
@@ -132,10 +144,10 @@ def gain(before: Trained, after: Trained, part: str, called: str | None = None) 
     return mean, float((weights @ (each - mean) ** 2).sqrt()) / after.sizes[part] ** 0.5
 
 
-def gains(before: Trained, after: Trained, part: str, called: str | None = None) -> bool:
-    """Whether rows gain more than chance would give them: one standard error, or several where rows are few."""
+def gains(before: Trained, after: Trained, part: str, called: str | None = None, times: float = 1.0) -> bool:
+    """Whether rows gain more than chance would give them: one standard error (or `times`), more where rows are few."""
     mean, error = gain(before, after, part, called)
-    return mean > (1 + FEW / after.sizes[part]) * error
+    return mean > (times + FEW / after.sizes[part]) * error
 
 
 def _written(prior: Prior) -> object:

@@ -48,6 +48,7 @@ class Objective(ABC):
 
     process: Process  # whose share of the points goes through the bank here
     weights: dict[str, Tensor]  # by part ("train", "valid", "test"): the share of each distinct row
+    codes: dict[str, Tensor]  # the rows themselves, in the order of `log_prob`; NaN is a hole
 
     @abstractmethod
     def loss(self, bank: Bank, step: int) -> Tensor: ...
@@ -59,6 +60,10 @@ class Objective(ABC):
     @abstractmethod
     def log_prob(self, bank: Bank, part: str) -> Tensor:
         """The log-likelihood of each distinct row of a part, repeated rows once."""
+
+    @abstractmethod
+    def kept(self, bank: Bank) -> float:
+        """The mean of P_keep over the prior."""
 
     @abstractmethod
     def spread(self, bank: Bank, part: str) -> Spread:
@@ -94,13 +99,14 @@ class Listed(Objective):
     ) -> None:
         points, self.process = listed.points, process
         self.encoded, self.prior, self.seed = bank.encode(points), prior.to(bank.first.dtype), seed
-        self.weights, self.rows, self.shown = {}, {}, {}
+        self.weights, self.rows, self.shown, self.codes = {}, {}, {}, {}
         for name, table in parts.items():
             distinct, counts = distinct_rows(table)
             row, point = listed.completions(torch.where(distinct < 0, math.nan, distinct))
             self.weights[name] = (counts / counts.sum()).to(bank.first.dtype)
             self.rows[name] = (row, point, len(distinct))
             self.shown[name] = distinct >= 0
+            self.codes[name] = torch.where(distinct < 0, math.nan, distinct)
         needed = torch.zeros(listed.count, dtype=torch.bool)
         needed[self.rows["train"][1]] = True
         if int((~needed).sum()) <= FEW:
@@ -113,6 +119,9 @@ class Listed(Objective):
         joint = self._joint(bank)
         row, point, count = self.rows[part]
         return log_sum(joint.index_select(0, point), row, count) - joint.logsumexp(0)
+
+    def kept(self, bank: Bank) -> float:
+        return float((self._joint(bank).logsumexp(0) - self.prior.logsumexp(0)).exp())
 
     def spread(self, bank: Bank, part: str) -> Spread:
         joint = self._joint(bank)
@@ -183,6 +192,9 @@ class Sampled(Objective):
         normaliser = self._kept(bank, self.reference).mean().log()
         kept = self._kept(bank, self.filled[part]).view(len(self.codes[part]), -1).mean(dim=1)
         return self.base[part] + kept.clamp(min=SMALLEST).log() - normaliser
+
+    def kept(self, bank: Bank) -> float:
+        return float(self._kept(bank, self.reference).mean())
 
     def spread(self, bank: Bank, part: str) -> Spread:
         drawn, filled = (self._kept(bank, each) for each in (self.reference, self.filled[part]))

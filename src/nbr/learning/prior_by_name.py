@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import torch
@@ -18,7 +19,13 @@ PriorLike = str | Reasoner | torch.distributions.Distribution | Prior
 
 
 def choose(
-    prior: PriorLike, table: Table, rows: Split, seed: int, watch: Watcher = silent, folder: Path | None = None
+    prior: PriorLike,
+    table: Table,
+    rows: Split,
+    seed: int,
+    watch: Watcher = silent,
+    folder: Path | None = None,
+    deadline: float = math.inf,
 ) -> tuple[Prior, str]:
     """The prior that a user names, and words for it.
 
@@ -33,8 +40,8 @@ def choose(
             run = fingerprint(world=table.world.spec, seed=seed, train=train.codes, valid=valid.codes)
             kept = Kept(folder, run, writes=here().first)
         if prior == "auto":
-            return auto(train, valid, seed, watch, kept)
-        found = trees(train, valid=valid, seed=seed, watch=watch, kept=kept)
+            return auto(train, valid, seed, watch, kept, deadline)
+        found = trees(train, valid=valid, seed=seed, watch=watch, kept=kept, deadline=deadline)
         return found, f"prior: {found}, as asked for"
     return _named(
         prior, table.one_by_one(seed)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
+from nbr import clock
 from nbr.learning.bank import Bank
 from nbr.learning.objectives import Objective
 from nbr.training import Checkpoint, EarlyStopping, Loop, Stateful, Watcher, averaged, silent
@@ -37,12 +39,17 @@ DRAWN = Settings(steps=3000, decay=0.1, every=50)  # noise keeps weights in chec
 
 
 class BankTraining:
-    """A bank on its way up the likelihood; with a part "valid", it stops when those rows gain no more."""
+    """A bank on its way up the likelihood; it stops when rows of a part "valid" gain no more, or it is late."""
 
     def __init__(
-        self, bank: Bank, objective: Objective, settings: Settings, checkpoint: Checkpoint | None = None
+        self,
+        bank: Bank,
+        objective: Objective,
+        settings: Settings,
+        checkpoint: Checkpoint | None = None,
+        deadline: float = math.inf,
     ) -> None:
-        self.bank, self.objective, self.settings = bank, objective, settings
+        self.bank, self.objective, self.settings, self.deadline = bank, objective, settings, deadline
         networks = [value for name, value in bank.named_parameters() if name != "doubt"]
         optimiser = torch.optim.AdamW(
             [
@@ -87,7 +94,12 @@ class BankTraining:
 
     def _after(self, step: int, loss: float) -> bool:
         self.average.update_parameters(self.bank)
-        return self.early is not None and self.early(step)
+        late = clock.now() > self.deadline
+        if self.early is None:
+            return late
+        if late:
+            self.early.last_step = step  # a last look
+        return self.early(step) or late
 
     def _early_stopping(self, model: nn.Module) -> EarlyStopping:
         assert isinstance(model, Bank)

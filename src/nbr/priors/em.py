@@ -45,17 +45,22 @@ class Rows:
 
     states: Tensor  # (rows, columns); -1 is a hole
     weights: Tensor
-    rest: float
+    rest: Tensor  # (rows,)
 
     @classmethod
     def of(cls, columns: Sequence[Column], codes: Tensor) -> Rows:
         states, score = locate(columns, codes)
-        distinct, counts = torch.unique(states, dim=0, return_counts=True)
-        return cls(distinct, counts.double(), float(score.mean()))
+        distinct, member, counts = torch.unique(states, dim=0, return_inverse=True, return_counts=True)
+        rest = torch.zeros(len(distinct), dtype=torch.float64).index_add(0, member, score) / counts
+        return cls(distinct, counts.double(), rest)
+
+    def scores(self, model: Trees) -> Tensor:
+        """The log-likelihood of each distinct row."""
+        return model.weigh(self.states).logsumexp(dim=1) + self.rest
 
     def mean(self, model: Trees) -> float:
         """The mean log-likelihood of a row."""
-        return float(self.weights @ model.weigh(self.states).logsumexp(dim=1) / self.weights.sum()) + self.rest
+        return float(self.weights @ self.scores(model) / self.weights.sum())
 
 
 class Learner:
@@ -85,10 +90,20 @@ class Learner:
         chance = self.rows.weights / self.rows.weights.sum()
         centres = torch.multinomial(chance, components, replacement=len(chance) < components, generator=generator)
         near = (self.seen @ self.seen[centres].T).double()
-        spread = near.std(dim=0).mean().clamp(min=1e-9)
+        spread = near.std(dim=0, correction=0).mean().clamp(min=1e-9)
         return torch.softmax(
             SHARP * near / spread + torch.rand(near.shape, generator=generator, dtype=torch.float64), dim=1
         )
+
+    def begun(self, components: int, seed: int) -> Trees:
+        """So many trees before the first round."""
+        return self.fitted(self.start(components, seed))
+
+    def alone(self) -> Trees:
+        """Every column by itself."""
+        one, own = torch.ones(1, dtype=torch.float64), torch.arange(len(self.columns))
+        table = torch.from_numpy(self._spread(self.whole))[:, None, :].expand(-1, self.valid.shape[1], -1)
+        return Trees(self.world, self.columns, one, [Tree(own, own, table.contiguous())])
 
     def shares(self, model: Trees, codes: Tensor) -> Tensor:
         """Shares of each row as another mixture has them, whose columns may be cut elsewhere: (rows, components)."""
@@ -101,7 +116,7 @@ class Learner:
         """One round: a better mixture, and the mean log-likelihood of the one before."""
         scores = model.weigh(self.rows.states)
         total = scores.logsumexp(dim=1)
-        mean = float(self.rows.weights @ total / self.rows.weights.sum()) + self.rows.rest
+        mean = float(self.rows.weights @ (total + self.rows.rest) / self.rows.weights.sum())
         return self.fitted((scores - total[:, None]).exp(), model.trees), mean
 
     def fitted(self, shares: Tensor, before: Sequence[Tree] | None = None) -> Trees:

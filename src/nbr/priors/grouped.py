@@ -42,6 +42,11 @@ class Grouped(Prior):
         count = len(self.groups)
         return f"{self.trees}, where {inside} columns are {count} variable{'' if count == 1 else 's'}"
 
+    @property
+    def alone(self) -> bool:
+        """Whether no group or column depends on another."""
+        return self.trees.alone
+
     def told(self) -> list[str]:
         """A sentence on each group of columns that are one variable."""
         return [told(group, self.world.names) for group in self.groups]
@@ -64,6 +69,9 @@ class Grouped(Prior):
             found.append(self._points(drawn, {}, generator))
         drawn = torch.cat(found).view(len(codes), count, len(self.world))
         return torch.where(codes[:, None].isnan(), drawn, codes[:, None])
+
+    def pieces(self, at: int, values: Tensor) -> Tensor:
+        return self.trees.pieces(self.rest.index(at), values) if at in self.rest else super().pieces(at, values)
 
     def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
         return self.trees.log_mass(self._above(allowed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -10,25 +11,30 @@ import torch
 from nbr.errors import NbrError
 from nbr.points.numbered import listing
 from nbr.priors.base import Prior
+from nbr.priors.columns import Column
 from nbr.priors.dependent import dependent
-from nbr.priors.em import Learner, columns
+from nbr.priors.em import Learner, Rows, columns
 from nbr.priors.grouped import Grouped
 from nbr.priors.groups import BROKEN, Group, grouped
 from nbr.priors.independent import uniform
 from nbr.priors.mixture import Trees
-from nbr.priors.search import PATIENCE, Kept, Search
+from nbr.priors.search import PATIENCE, Kept, Search, Way
 from nbr.progress import Progress, Watcher, silent
 from nbr.tables import Table
 
 Mixture: TypeAlias = Trees | Grouped
 
-LISTED = 1 << 17  # points of a world that is small enough for a uniform prior
+LISTED = 1 << 15  # points of a world that is small enough for a uniform prior: more take rules minutes to learn
 STATES = (8, 16, 32)  # of a number
 WIDEST = 2048  # states of all numbers, where there are many columns of them
-COMPONENTS = (1, 2, 4, 8, 16, 32, 64)
+COMPONENTS = (0, 1, 2, 4, 8, 16, 32, 64)  # 0: every column by itself
 LAST = 3  # rounds on all rows, held-out ones too
 HELD_OUT = 0.1
 FEWEST = 20  # rows from which some can be held out
+FOLDED = 600  # rows up to which all are held out in turn: a tenth of them would say little
+FOLDS = 5
+SEEN = 1 << 26  # cells of rows by states, at the most
+ROOM = 1 << 25  # numbers in the tables of all trees
 
 
 def trees(
@@ -41,19 +47,20 @@ def trees(
     watch: Watcher = silent,
     kept: Kept | None = None,
     together: bool = True,
+    deadline: float = math.inf,
 ) -> Mixture:
     """A mixture of trees of columns, learned from a table with holes.
 
     How many trees there are, how many states a number has, and how many mixtures from other starts are averaged, is
     chosen by the rows of `valid`; without one by a tenth of the rows, and then all are learned from. With `components`
     there are as many trees, of one start. A run that was stopped goes on with what is `kept`. Columns that are one
-    variable are one node of the trees, unless `together` is False.
+    variable are one node of the trees, unless `together` is False. After the `deadline` nothing more is tried.
     """
     groups = dependent(table) if together else []
     if not groups:
-        return _trees(table, components, states, valid, seed, watch, kept)
+        return _trees(table, components, states, valid, seed, watch, kept, deadline)
     held = None if valid is None else grouped(valid, groups)
-    found = _trees(grouped(table, groups), components, states, held, seed, watch, kept)
+    found = _trees(grouped(table, groups), components, states, held, seed, watch, kept, deadline)
     return _above(table, groups, found)
 
 
@@ -65,6 +72,7 @@ def _trees(
     seed: int,
     watch: Watcher,
     kept: Kept | None,
+    deadline: float,
 ) -> Trees:
     if not len(table) or (components is not None and components < 1) or (states is not None and states < 2):
         raise NbrError("a mixture of trees needs rows, at least 1 tree, and at least 2 states of a number")
@@ -75,8 +83,8 @@ def _trees(
     if held is None:
         learner = Learner(table, columns(table, finer[0]))
         return _more(learner, learner.fitted(learner.start(amounts[0], seed)), PATIENCE)
-    learners = [Learner(train, columns(train, each)) for each in finer]
-    best = Search(held, seed, watch, kept).best(learners, amounts, several=components is None)
+    ways = [_way(number, train, held, each, seed) for number, each in enumerate(finer)]
+    best = Search(seed, watch, kept, deadline).best(ways, _fitting(amounts, ways), several=components is None)
     if valid is not None:
         return best
     learner = Learner(table, best.columns)
@@ -103,7 +111,9 @@ def relearned(model: Mixture, table: Table, watch: Watcher = silent) -> Mixture:
 def _relearned(model: Trees, table: Table, watch: Watcher) -> Trees:
     most = max((column.size for column in model.columns if column.numbers is not None), default=0)
     states = next((each for each in STATES if each + 1 >= most), STATES[-1])
-    learner = Learner(table, columns(table, states))
+    cut = columns(table, states)
+    table = _some(table, cut)
+    learner = Learner(table, cut)
     parts = [learner.fitted(learner.shares(part, table.codes)) for part in model.parts()]
     return _last(learner, parts, watch)
 
@@ -114,6 +124,7 @@ def auto(
     seed: int = 0,
     watch: Watcher = silent,
     kept: Kept | None = None,
+    deadline: float = math.inf,
 ) -> tuple[Prior, str]:
     """The prior that a table gets when nobody names one, and a sentence that says why.
 
@@ -123,8 +134,39 @@ def auto(
     listed = listing(table.world, LISTED)
     if listed is not None:
         return uniform(table.world), f"uniform prior: the world has only {listed.count:,} points, rules can say it all"
-    found = trees(table, valid=valid, seed=seed, watch=watch, kept=kept)
+    found = trees(table, valid=valid, seed=seed, watch=watch, kept=kept, deadline=deadline)
     return found, f"prior: {found}, chosen on held-out rows; the world has too many points to list"
+
+
+def _way(number: int, train: Table, held: Table, states: int, seed: int) -> Way:
+    """Numbers in so many states, judged by held-out rows; few rows are held out in turn."""
+    cut = columns(train, states)
+    learner = Learner(_some(train, cut, seed), cut)
+    if len(train) + len(held) > FOLDED or len(train) + len(held) < FEWEST:
+        return Way(number, learner, ((learner, Rows.of(learner.columns, held.codes)),))
+    every = torch.cat([train.codes, held.codes])
+    fold = torch.randperm(len(every), generator=torch.Generator().manual_seed(seed)) % FOLDS
+    folds = []
+    for out in range(FOLDS):
+        part = Table(train.world, every[fold != out])
+        one = Learner(part, columns(part, states))
+        folds.append((one, Rows.of(one.columns, every[fold == out])))
+    return Way(number, learner, tuple(folds))
+
+
+def _some(table: Table, cut: Sequence[Column], seed: int = 0) -> Table:
+    """As many rows as memory has room for, drawn at random."""
+    most = SEEN // sum(column.size for column in cut)
+    if len(table) <= most:
+        return table
+    order = torch.randperm(len(table), generator=torch.Generator().manual_seed(seed))
+    return table.part(order[:most].sort().values)
+
+
+def _fitting(amounts: Sequence[int], ways: Sequence[Way]) -> list[int]:
+    """As many trees as memory has room for; at least the first amount."""
+    size = max(len(way.learner.columns) * way.learner.valid.shape[1] ** 2 for way in ways)
+    return [each for at, each in enumerate(amounts) if not at or each * size <= ROOM]
 
 
 def _finer(real: int) -> tuple[int, ...]:

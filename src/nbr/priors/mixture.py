@@ -60,8 +60,15 @@ class Trees(Prior):
 
     def __str__(self) -> str:
         each = len(self.trees) // self.starts
-        trees = "a tree of columns" if each == 1 else f"a mixture of {each} trees of columns"
+        one = "every column by itself" if self.alone else "a tree of columns"
+        trees = one if each == 1 else f"a mixture of {each} trees of columns"
         return trees if self.starts == 1 else f"the average of {self.starts} mixtures of {each} trees of columns"
+
+    @property
+    def alone(self) -> bool:
+        """Whether no column depends on another, but for which tree a row is of."""
+        own = torch.arange(len(self.columns))
+        return all(torch.equal(tree.parent, own) for tree in self.trees)
 
     def log_prob(self, points: Tensor) -> Tensor:
         states, score = locate(self.columns, points)

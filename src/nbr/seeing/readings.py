@@ -57,9 +57,16 @@ class Readings(Generic[T]):
 
     def best(self) -> pd.DataFrame:
         """A table with the best point of each row: a column for each variable."""
-        _, point = self._best
-        codes = [self._network.values[name].codes[point[name]] for name in self.model.world.names]
-        return tables.frame(self.model.world, torch.stack(codes, dim=1))
+        return tables.frame(self.model.world, self._codes)
+
+    def points(self) -> list[dict[str, str]]:
+        """The same in words."""
+        return [self.model.world.show(row) for row in self._codes.tolist()]
+
+    @property
+    def _codes(self) -> Tensor:
+        found = [self._network.values[name].codes[self._best[1][name]] for name in self.model.world.names]
+        return torch.stack(found, dim=1)
 
     def log_degrees(self) -> NDArray[np.float64]:
         """The log of the product at the best point of each row; how far below 0 is what the reading costs: (n,)."""
@@ -81,6 +88,7 @@ class Readings(Generic[T]):
 
     @cached_property
     def _network(self) -> Network:
+        self.model.alone("readings and their proofs are")
         weights = Weights.of(self.model, None)
         if weights.prior is None and any(rule.belief != rule.likeliest for rule in weights.rules):
             raise NbrError("many readings at once need rules whose belief is the likeliest one: read them one by one")

@@ -61,14 +61,19 @@ def save(model: Saved, path: str | PathLike[str]) -> None:
 
 
 def save_toml(model: Mapping[str, Any], path: str | PathLike[str]) -> None:
-    """Write plain data to a .toml, one table for each entry that is one, a list of tables entry by entry."""
+    """Write plain data to a .toml."""
+    write(Path(path), toml(model).encode())
+
+
+def toml(model: Mapping[str, Any]) -> str:
+    """Plain data as TOML, one table for each entry that is one, a list of tables entry by entry."""
     lines = [f"{_key(name)} = {_value(value)}" for name, value in model.items() if not _tables(value)]
     for name, value in model.items():
         for table in value if isinstance(value, list) else [value]:
             if _tables(value):
                 lines += ["", f"[[{_key(name)}]]" if isinstance(value, list) else f"[{_key(name)}]"]
                 lines += [f"{_key(key)} = {_value(part)}" for key, part in table.items()]
-    write(Path(path), ("\n".join(lines).strip() + "\n").encode())
+    return "\n".join(lines).strip() + "\n"
 
 
 def _tables(value: object) -> bool:

@@ -134,9 +134,26 @@ def learnable(
     As `read` has them; of large ones rows that are alike are counted, and where few are alike some are drawn.
     """
     if isinstance(sources, Table) or not is_large(sources):
-        return read(sources, world, columns=columns, drop=drop, na=na, sep=sep)
+        return thinned(read(sources, world, columns=columns, drop=drop, na=na, sep=sep), seed)
     found = open_large(sources, world, columns=columns, drop=drop, na=na, jobs=jobs)
     return found.counted(jobs) or found.drawn(SAMPLE, seed)
+
+
+def thinned(table: Table, seed: int) -> Table:
+    """The same of a table that was read as a whole."""
+    if table.counts is not None or len(table) <= ROWS:
+        return table
+    tally = Tally.of(table.world)
+    if tally is not None:
+        for codes in table.codes.split(ROWS):
+            tally.add(codes)
+        if not tally.overflows:
+            return tally.table(table.notes)
+    if len(table) <= SAMPLE:
+        return table
+    chosen = np.sort(np.random.default_rng(seed).choice(len(table), SAMPLE, replace=False))
+    note = f"{SAMPLE:,} of {len(table):,} rows, drawn at random"
+    return Table(table.world, table.codes[torch.from_numpy(chosen)], (*table.notes, note))
 
 
 def _kinds(found: Mapping[str, Seen], columns: Mapping[str, str | Variable]) -> tuple[dict[str, Variable], list[str]]:

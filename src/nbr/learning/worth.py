@@ -1,0 +1,65 @@
+"""What won over what, by paired differences on held-out rows, and whether rules are worth what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from nbr.learning.maker import Trained, gain, gains
+from nbr.learning.objectives import Listed
+from nbr.learning.splitting import Split
+from nbr.priors import Prior, marginals, trees
+
+KEPT = 0.1  # of the prior's points that rules have to keep, lest a sample cost more than ten without them
+COSTLY = "the prior alone: rules would keep {:.1%} of what it draws, and samples cost more than ten times as much"
+
+
+@dataclass(frozen=True)
+class Worth:
+    """Whether rules are to be delivered, why not if they cost too much, and a sentence on what won over what."""
+
+    rules: bool
+    why_not: str | None
+    words: str
+
+    @classmethod
+    def of(cls, rows: Split, chosen: Trained, alone: Trained, seed: int) -> Worth:
+        """Rules beside a prior, the same or base rates alone, and the simplest models that there are."""
+        costly = None if affordable(chosen) else COSTLY.format(chosen.kept)
+        better = gains(alone, chosen, "valid")
+        delivered = chosen if better and costly is None else alone
+        part = "valid" if rows.test is None else "test"
+        said = f"{gained(gain(alone, chosen, part))} by rules" + ("" if delivered is chosen else ", left out")
+        table, train = (rows.valid if rows.test is None else rows.test), rows.train.one_by_one(seed)
+        over = [
+            f"{gained(_over(prior, delivered, part))} over {name}"
+            for name, prior in (("columns by themselves", marginals(train)), ("one tree", trees(train, 1, seed=seed)))
+        ]
+        words = f"{'; '.join([*over, said])} (nats a row, paired, on {table.rows:,} held-out rows)"
+        return cls(better and costly is None, costly if better else None, words)
+
+
+def affordable(trained: Trained) -> bool:
+    """Whether samples with rules cost at most about ten times as much as without; listed points cost nothing."""
+    return isinstance(trained.objective, Listed) or trained.kept >= KEPT
+
+
+def gained(found: tuple[float, float]) -> str:
+    """A gain and its standard error.
+
+    >>> gained((0.12, 0.034))
+    '+0.120 +- 0.034'
+    """
+    return f"{found[0]:+.3f} +- {found[1]:.3f}"
+
+
+def _over(prior: Prior, trained: Trained, part: str) -> tuple[float, float]:
+    """What a row of a part gains over a prior by itself, and the standard error of that."""
+    scores = prior.log_prob(trained.objective.codes[part])
+    assert scores is not None
+    with torch.no_grad():
+        each = trained.objective.log_prob(trained.bank, part).double() - scores
+    weights = trained.objective.weights[part].double()
+    mean = float(weights @ each)
+    return mean, float((weights @ (each - mean) ** 2).sqrt()) / trained.sizes[part] ** 0.5
