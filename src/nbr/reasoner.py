@@ -34,7 +34,7 @@ from nbr.restating.restated import Restated
 from nbr.rules import Rule
 from nbr.rules.codec import Codec, Map
 from nbr.rules.sensor import Sensing
-from nbr.seeing import readings
+from nbr.seeing import corner, readings
 from nbr.seeing.looking import looked
 from nbr.storage import container
 from nbr.tables.seen_together import Counts, Together, Views
@@ -174,11 +174,7 @@ class Reasoner:
         return answer_table(found, known)
 
     def see(self, pictures: Mapping[str, Any] | None = None, /, **named: Any) -> Reasoner | readings.Readings[Reasoner]:
-        """The model with what its sensors say of a picture for each of some variables, as rules behind its own.
-
-        Pictures are arrays as the sensor's classifier takes them, or names of files. With a batch in front they are
-        many readings at once.
-        """
+        """The model with what its sensors say of pictures, arrays or names of files, as rules; of batches, readings."""
         found = looked(self.model, {**(pictures or {}), **named})
         if found.many:
             return readings.Readings(self.model, found.evidence, found.count, Reasoner.of)
@@ -189,6 +185,10 @@ class Reasoner:
         is read: the values of their variables at the best point. Proved, rules of any belief included.
         """
         return float(readings.one(self.model).certified_radius(each)[0])
+
+    def belief_within(self, length: float, *, budget: float = 10.0, seed: int = 0) -> corner.Within:
+        """Belief and plausibility of what is read, for every change of each picture by at most this L2 length."""
+        return corner.within(self.model, length, asking.Settings(budget=budget, seed=seed))
 
     def given(self, observation: str | Expression) -> Session:
         """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""

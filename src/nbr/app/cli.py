@@ -32,7 +32,7 @@ from nbr.app.serving import command
 app = typer.Typer(
     cls=Grouped,
     rich_markup_mode=None,
-    help="Ask models of incomplete knowledge. An answer is an interval, [belief, plausibility], and a conflict.",
+    help="Ask models of incomplete knowledge: answers are [belief, plausibility] and a conflict.",
 )
 Plot = Annotated[Path | None, typer.Option(help="Also draw it: a .png, .svg or .pdf file.", metavar="FILE")]
 Tables = Annotated[
