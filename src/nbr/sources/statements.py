@@ -190,7 +190,9 @@ class Statements(Source):
             encoder.require(condition)
         question = encoder.literal(self.question)
         shared = Shared(chance, [])
-        return Formula(encoder.clauses, encoder.count, (), question, presence.marginals, shared, False), encoder
+        settled = self.model.closed == set(self.model.world.names)
+        marginal = presence.marginals
+        return Formula(encoder.clauses, encoder.count, (), question, marginal, shared, False, settled), encoder
 
     def _rules(self, level: float) -> tuple[Encoder, tuple[int, ...]]:
         """All rules, each with its selector."""
