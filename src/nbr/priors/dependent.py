@@ -34,7 +34,8 @@ def dependent(table: Table) -> list[Group]:
         found += some
         taken = {at for columns in some for at in columns}
         left = [at for at in left if at not in taken]
-    return [group for columns in found if (group := learn(table, sorted(columns))) is not None]
+    found = sorted(sorted(columns) for columns in found)
+    return [group for columns in found if (group := learn(table, columns)) is not None]
 
 
 @dataclass(frozen=True)

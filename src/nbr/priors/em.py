@@ -70,7 +70,8 @@ class Learner:
         self.world, self.columns = table.world, list(columns)
         self.rows = Rows.of(self.columns, table.codes)
         self.valid = coding.pad(self.columns)  # (columns, states): which there are
-        self.sizes = self.valid.sum(axis=1)
+        hidden = np.array([name.startswith(HIDDEN) for name in table.world.names])
+        self.sizes = self.valid.sum(axis=1) - hidden  # a group has one more label, for rows that break its pattern
         self.flat = np.flatnonzero(self.valid)  # all states of all columns in one row
         owner = self.flat // self.valid.shape[1]
         self.member = (owner[:, None] == np.arange(len(self.columns))).astype(np.float64)

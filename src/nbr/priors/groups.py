@@ -123,7 +123,7 @@ def learn(table: Table, columns: Sequence[int]) -> Group | None:
     whole = mine[((mine >= 0) & ~mine.isnan()).all(dim=1)]
     if not len(whole):
         return None
-    patterns = torch.unique(whole, dim=0)
+    patterns = torch.unique(whole, dim=0).flip(0)  # of dummies the first label is the first column
     if len(patterns) >= MOST:
         return None
     variables = list(table.world.variables.values())
