@@ -49,6 +49,7 @@ def test_readme_model_is_the_example() -> None:
 @pytest.mark.parametrize(("page", "least"), [("guide", 2), ("expert", 1), ("index", 1)])
 def test_models_on_the_pages_are_read(page: str, least: int, tmp_path) -> None:
     models = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.DOTALL)
+    models = [text for text in models if "[variables]" in text]  # others are fragments
     assert len(models) >= least
     for text in models:
         (tmp_path / "m.toml").write_text(text)
