@@ -5,6 +5,7 @@ import os
 import pty
 import subprocess
 import sys
+import types
 
 import pytest
 from rich.console import Console
@@ -84,3 +85,13 @@ def test_a_bar_fits_80_columns_with_its_count_whole() -> None:
     assert len(line) <= 80
     assert line.startswith("networks, held out rows 4,321/10,000 ")
     assert "loss 12.3456" in line
+
+
+def test_a_notebook_is_told_unless_it_says_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert reporter(None) is silent
+    shell = types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(kernel=object()))
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    assert reporter(None) is not silent
+    assert reporter(False) is silent
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
+    assert reporter(None) is silent

@@ -39,8 +39,10 @@ def silent(progress: Progress) -> None:
     """Tell nobody."""
 
 
-def reporter(show: bool | Watcher) -> Watcher:
-    """Somebody to tell: stderr if asked for, a function of the caller's, or nobody."""
+def reporter(show: bool | Watcher | None) -> Watcher:
+    """Somebody to tell: stderr if asked for, a function of the caller's, or nobody; None tells in a notebook alone."""
+    if show is None:
+        show = in_notebook()
     if callable(show):
         return show
     if not show:
@@ -48,6 +50,12 @@ def reporter(show: bool | Watcher) -> Watcher:
     if sys.stderr.isatty() and importlib.util.find_spec("rich") is not None:
         return Bar()
     return Lines()
+
+
+def in_notebook() -> bool:
+    """Whether a notebook runs this, where somebody looks at a cell and waits."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and getattr(shell, "kernel", None) is not None
 
 
 class Lines:

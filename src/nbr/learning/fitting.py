@@ -69,7 +69,7 @@ def fit(
     width: int = 96,
     steps: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    progress: bool | Watcher = False,
+    progress: bool | Watcher | None = None,
     n_jobs: int | None = None,
     budget: float | str | None = "auto",
 ) -> Reasoner:
@@ -93,7 +93,7 @@ def fit(
     `width`: of the networks
     `steps`: how many there are at the most
     `checkpoint`: a folder from which a run that was stopped goes on
-    `progress`: True to see it on stderr, or a function that is told; in several processes nothing is told
+    `progress`: True to see it on stderr (None: in a notebook alone), or a function that is told; in several processes nothing is told
     `n_jobs`: processes for trainings that do not wait for each other; the model does not depend on it
     `budget`: seconds, after which the best of what was found is taken; by default a minute for tables of up to 10,000
         rows and 50 columns and four for others; None: no limit. Clauses do not look at it
@@ -138,7 +138,7 @@ def fit_report(
     width: int = 96,
     steps: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    progress: bool | Watcher = False,
+    progress: bool | Watcher | None = None,
     n_jobs: int | None = None,
     budget: float | str | None = "auto",
 ) -> Fitted:
