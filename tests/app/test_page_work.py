@@ -126,6 +126,19 @@ def test_a_rule_is_rewritten_added_and_saved(garden: Seen, tmp_path: Path) -> No
     assert "rules=" not in page.url
 
 
+def test_what_is_being_typed_stays_when_answers_come(garden: Seen) -> None:
+    page = garden.open("/#q=rain&set.grass=wet")
+    for press, name in (("Add a rule", "rain | sprinkler"), ("Edit rule 1", "rain -> grass=dry")):
+        page.get_by_role("button", name=press).click()
+        page.get_by_role("combobox", name="Statement").fill(name)
+        page.get_by_role("switch", name="Rule 3").click()
+        page.get_by_role("button", name="grass=wet, take it away").or_(page.locator(".given .quiet")).first.wait_for()
+        garden.ready()
+        assert page.get_by_role("combobox", name="Statement").input_value() == name
+        page.get_by_role("button", name="Cancel").click()
+        assert page.locator(".editing").count() == 0
+
+
 def test_a_change_is_undone(garden: Seen) -> None:
     page = garden.open("/#q=rain&set.grass=wet")
     page.get_by_role("button", name="Add a rule").click()

@@ -93,7 +93,8 @@ def fit(
     `width`: of the networks
     `steps`: how many there are at the most
     `checkpoint`: a folder from which a run that was stopped goes on
-    `progress`: True to see it on stderr (None: in a notebook alone), or a function that is told; in several processes nothing is told
+    `progress`: True to see it on stderr (None: in a notebook alone), or a function that is told; only the first of
+        several processes tells
     `n_jobs`: processes for trainings that do not wait for each other; the model does not depend on it
     `budget`: seconds, after which the best of what was found is taken; by default a minute for tables of up to 10,000
         rows and 50 columns and four for others; None: no limit. Clauses do not look at it

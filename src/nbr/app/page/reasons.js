@@ -54,11 +54,18 @@ export class Reasons {
   // Which rule is open as a form; none if it is the same again.
   edit(number) {
     this.open = this.open === number ? null : number;
+    this.opened = null;
     this.draw();
     this.element.querySelector(".editing input")?.focus();
   }
 
+  // What is being typed stays, whatever answers come meanwhile.
   form(rule) {
+    this.opened ??= this.made(rule);
+    return this.opened;
+  }
+
+  made(rule) {
     const apply = async (told) => {
       try {
         await this.written.read(this.written.with(rule.rule ?? null, told));
@@ -66,7 +73,7 @@ export class Reasons {
         if ("status" in error) return error;
         throw error;
       }
-      this.open = null;
+      this.open = this.opened = null;
       this.state.write();
       this.switched();
       return null;
@@ -152,7 +159,8 @@ export class Reasons {
     this.words.textContent = found ? found.words : "";
     this.words.hidden = !found;
     this.unsaved();
-    this.fresh.replaceChildren(...(this.open === 0 ? [this.form({ rule: null })] : []));
+    if (this.open !== 0) this.fresh.replaceChildren();
+    else if (!this.fresh.firstChild) this.fresh.append(this.form({ rule: null }));
     let rules = this.model.rules.map((rule, place) => ({ ...rule, without: found?.rules[place]?.without ?? null }));
     if (found) {
       for (const rule of rules) rule.change = rule.without ? change(found.answer, rule.without) : 0;
@@ -173,9 +181,9 @@ export class Reasons {
       items.push(make("li", {}, make("button", { type: "button", onclick: press }, `${more} more rules`)));
     }
     const focused = document.activeElement?.id;
-    const typing = this.element.contains(document.activeElement) && document.activeElement.closest(".editing");
-    if (typing && this.rules.contains(typing)) items.splice(items.findIndex((item) => item.dataset.rule === typing.parentElement.dataset.rule), 1, typing.parentElement);
+    const field = this.rules.contains(document.activeElement) && document.activeElement.closest(".editing") ? document.activeElement : null;
     this.rules.replaceChildren(...items);
+    if (field) field.focus({ preventScroll: true });
     if (focused?.startsWith("rule-")) document.getElementById(focused)?.focus();
     this.rest.replaceChildren(...(found ? this.more(found) : []));
   }
