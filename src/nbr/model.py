@@ -199,13 +199,18 @@ def presence(rules: Sequence[Rule], beliefs: Tensor) -> Presence:
         return beliefs
     sources = {rule.source.name: rule.source for rule in rules if rule.source is not None}
     sources = {name: each for name, each in sources.items() if each.nested or each.reliability < 1}
+    return selectors(rules, beliefs, sources, beliefs.new_tensor([each.reliability for each in sources.values()]))
+
+
+def selectors(rules: Sequence[Rule], beliefs: Tensor, sources: Mapping[str, Source], reliability: Tensor) -> Selectors:
+    """The selectors of rules of some sources, whose reliability, (sources,), is told apart; others are reliable."""
     number = {name: place for place, name in enumerate(sources)}
     choices: dict[OneOf | None, int] = {None: -1}
     return Selectors(
         beliefs,
         tuple(-1 if rule.source is None else number.get(rule.source.name, -1) for rule in rules),
         tuple(choices.setdefault(rule.choice, len(choices)) for rule in rules),
-        beliefs.new_tensor([each.reliability for each in sources.values()]),
+        reliability,
         tuple(each.nested for each in sources.values()),
     )
 

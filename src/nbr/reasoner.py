@@ -180,11 +180,11 @@ class Reasoner:
             return readings.Readings(self.model, found.evidence, found.count, Reasoner.of)
         return Reasoner.of(self.model.see(found.evidence))
 
-    def certified_radius(self, each: bool = False) -> float:
+    def certified_radius(self, each: bool = False, given: str | Expression | None = None) -> float:
         """The L2 length of changes of all pictures seen together, or with `each` of every one, that cannot change what
         is read: the values of their variables at the best point. Proved, rules of any belief included.
         """
-        return float(readings.one(self.model).certified_radius(each)[0])
+        return float(readings.one(self.model).given(given).certified_radius(each)[0])
 
     def belief_within(self, length: float, *, budget: float = 10.0, seed: int = 0) -> corner.Within:
         """Belief and plausibility of what is read, for every change of each picture by at most this L2 length."""
@@ -304,7 +304,9 @@ class Reasoner:
 
     def predict(self, table: tables.TableLike, column: str, *, seed: int = 0) -> pd.DataFrame:
         """A column of each row from the others: its value with a probability or a range; see `nbr.density.filling`."""
-        return filling.predict(self.model, tables.read(table, self.world), column, seed)
+        found = filling.predict(self.model, tables.read(table, self.world), column, seed)
+        index = tables.index_of(table)
+        return found if index is None else found.set_axis(index, axis=0)
 
     def impute(self, table: tables.TableLike, *, seed: int = 0) -> pd.DataFrame:
         """The table with its holes filled and all else as it was; `attrs["cells"]` has a line for each filled cell."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nbr.app.options import Jobs, Json, See, Seed, SeeTable
+from nbr.app.options import Given, Jobs, Json, See, Seed, SeeTable, condition
 
 Pictures = Annotated[list[Path], typer.Argument(help="Picture files, such as PNG or JPEG.", metavar="PICTURE")]
 Classifier = Annotated[
@@ -18,6 +18,10 @@ def classify(
     pictures: Pictures,
     model: Classifier = "mnist-4-9",
     explain: Annotated[bool, typer.Option("--explain", help="Also say why, and what would have to change.")] = False,
+    reject: Annotated[
+        float | None,
+        typer.Option(help="Say which pictures to pass on, so that this share of the rest is right.", metavar="SHARE"),
+    ] = None,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -28,10 +32,11 @@ def classify(
     \b
     nbr classify nine.png
     nbr classify one.png two.png --model mine.nbr
+    nbr classify one.png --model mnist-10 --reject 0.98
     """
     from nbr.app import classifying
 
-    reports, failed = classifying.classify(pictures, model, explain, jobs)
+    reports, failed = classifying.classify(pictures, model, explain, jobs, reject)
     if reports or as_json:
         typer.echo(json.dumps({"pictures": reports}) if as_json else "\n\n".join(map(classifying.shown, reports)))
     if failed:
@@ -47,6 +52,7 @@ def certify(
     ] = "mnist-4-9",
     see: See = None,
     see_table: SeeTable = None,
+    given: Given = None,
     each: Annotated[
         bool, typer.Option("--each", help="With --see: the change that every picture may have, not all together.")
     ] = False,
@@ -68,8 +74,10 @@ def certify(
     if see or see_table is not None:
         if pictures or (see and see_table is not None):
             raise NbrError("give pictures to classify, or --see, or --see-table")
-        typer.echo(seeing.certified(Path(model), see, see_table, each, as_json))
+        typer.echo(seeing.certified(Path(model), see, see_table, condition(given), each, as_json))
         return
+    if given or each:
+        raise NbrError("--given and --each are for what --see or --see-table show")
     if not pictures:
         raise NbrError("a picture is missing: nbr certify PICTURE, or --model MODEL --see NAME=FILE")
     reports, failed = classifying.classify(pictures, model, jobs=jobs)
@@ -81,7 +89,7 @@ def certify(
 
 
 def data(
-    name: Annotated[str, typer.Argument(help="mnist or fashion-mnist.", metavar="NAME")],
+    name: Annotated[str, typer.Argument(help="mnist, fashion-mnist or cifar-10.", metavar="NAME")],
     folder: Annotated[
         Path | None, typer.Option(help="A folder that may have the files already.", metavar="FOLDER")
     ] = None,
@@ -103,7 +111,7 @@ def attack(
         Path, typer.Option("-o", "--output", help="The folder in which results are kept.", metavar="FOLDER")
     ],
     data: Annotated[
-        str, typer.Option(help="mnist, fashion-mnist, class folders of pictures, or a table.", metavar="DATA")
+        str, typer.Option(help="mnist, fashion-mnist, cifar-10, class folders of pictures, or a table.", metavar="DATA")
     ] = "mnist",
     label: Annotated[
         str | None, typer.Option(help="The column of labels in a table. Default: the last.", metavar="NAME")
