@@ -164,10 +164,15 @@ class Model:
         """The belief of each rule, shape (rules,)."""
         return _degrees([rule.belief for rule in self.rules])
 
+    @cached_property
+    def shares(self) -> bool:
+        """Whether rules may share a selector with others."""
+        return any(rule.choice is not None or rule.source is not None for rule in self.rules)
+
     @property
     def presence(self) -> Presence:
         """How likely rules are to be there: their beliefs, where none of them shares a selector with another one."""
-        return presence(self.rules, self.beliefs)
+        return presence(self.rules, self.beliefs) if self.shares else self.beliefs
 
     @property
     def likeliest(self) -> Presence:

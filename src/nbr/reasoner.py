@@ -304,9 +304,7 @@ class Reasoner:
 
     def predict(self, table: tables.TableLike, column: str, *, seed: int = 0) -> pd.DataFrame:
         """A column of each row from the others: its value with a probability or a range; see `nbr.density.filling`."""
-        found = filling.predict(self.model, tables.read(table, self.world), column, seed)
-        index = tables.index_of(table)
-        return found if index is None else found.set_axis(index, axis=0)
+        return filling.predicted(self.model, table, column, seed)
 
     def impute(self, table: tables.TableLike, *, seed: int = 0) -> pd.DataFrame:
         """The table with its holes filled and all else as it was; `attrs["cells"]` has a line for each filled cell."""

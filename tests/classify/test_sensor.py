@@ -23,6 +23,8 @@ def test_no_change_leaves_the_bounds(ten: RobustClassifier, combine: str) -> Non
     classifier = ten.without_memories().set_params(combine=combine)
     sensor, X = nbr.Sensor(classifier), classifier.read(EXAMPLES / "nine.png", EXAMPLES / "four.png")
     before = sensor.look(X)
+    told = torch.from_numpy(classifier.decision_function(X)).clamp(-20, 0)
+    torch.testing.assert_close(before.log_plausibility, told)  # what is seen is what is classified
     gaps = []
     for length in (0.1, 0.7):
         low, high = before.within(torch.full((2,), length, dtype=torch.float64))

@@ -160,3 +160,6 @@ def test_what_comes_back_is_the_table_with_its_holes_filled() -> None:
     data = tables.read(frame)
     model = nbr.Reasoner(data.world, prior=nbr.priors.marginals(data))
     assert model.predict(frame, "yes").index.equals(frame.index)
+    assert set(model.predict(frame, "yes").yes) <= {"Yes", "No"}  # as the table has it
+    assert model.predict(frame, "flag").flag.dtype == bool
+    assert set(model.predict(frame.drop(columns="yes"), "yes").yes) <= {0, 1}

@@ -28,6 +28,17 @@ if TYPE_CHECKING:
 OPEN = 2.0  # seconds for what stays open of one cell
 
 
+def predicted(model: Model, source: tables.TableLike, column: str, seed: int) -> pd.DataFrame:
+    """The column of each row of a table, in the words and with the index that it has: see `predict`."""
+    data = tables.read(source, model.world)
+    found = predict(model, data, column, seed)
+    word = tables.spelling(source, model.world, column, data.codes[:, model.world.column(column)].tolist())
+    if word is not None:
+        found[column] = [word(model.world.code(column, value)) for value in found[column]]
+    index = tables.index_of(source)
+    return found if index is None else found.set_axis(index, axis=0)
+
+
 def predict(model: Model, table: Table, column: str, seed: int) -> pd.DataFrame:
     """The column of each row from the others: its value, and how sure that is.
 

@@ -2,7 +2,7 @@
 
 from nbr.tables.coding import frame
 from nbr.tables.database import queried
-from nbr.tables.filled import filled, filled_csv, index_of, names_of
+from nbr.tables.filled import filled, filled_csv, index_of, names_of, spelling
 from nbr.tables.large import is_large, learnable, open_large
 from nbr.tables.like import TableLike
 from nbr.tables.reading import read
@@ -23,5 +23,6 @@ __all__ = [
     "queried",
     "read",
     "repeated",
+    "spelling",
     "weighed",
 ]

@@ -57,6 +57,27 @@ def index_of(sources: TableLike) -> pd.Index[Any] | None:
     return each[0].index if len(each) == 1 and hasattr(each[0], "index") and hasattr(each[0], "iloc") else None
 
 
+def spelling(sources: TableLike, world: World, column: str, codes: Sequence[float]) -> Word | None:
+    """How one table alone spells the labels of a column; None where it does not have it, or writes 0 and 1.
+
+    Args:
+        sources: one table, as written
+        world: of the model
+        column: a variable with labels
+        codes: what the table has there
+    """
+    each = one_by_one(sources)
+    if isinstance(sources, Table) or len(each) != 1 or world.variables[column].numeric:
+        return None
+    part = _original(each[0], 1)
+    names = names_of(part)
+    if column not in names:
+        return None
+    place = names.index(column)
+    word = words(world.variables[column], grid(part, 1).columns[place].tolist(), codes, part.iloc[:, place].tolist())
+    return None if {str(word(code)) for code in (0.0, 1.0)} <= {"0", "1"} else word
+
+
 def filled_csv(
     path: Path, world: World, before: Tensor, after: Tensor, shown: Callable[[str], str] = str
 ) -> tuple[str, str] | None:
