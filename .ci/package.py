@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -47,12 +48,28 @@ def main() -> None:
         with step("the core alone"):
             run(folder, "pip", "install", "--quiet", "--no-compile", str(wheel))
         (folder / "t.csv").write_text("a,b\n1,0\n" * 20, encoding="utf-8")
-        print(run(folder, "python", "-c", CORE), end="")
+        hints = run(folder, "python", "-c", CORE)
+        print(hints, end="")
         refused = subprocess.run([folder / "env/bin/nbr", "--help"], capture_output=True, text=True, cwd=folder)
         told = refused.stderr.strip()
         assert refused.returncode == 2, told
         assert "pip install 'neural-belief-reasoner[cli]'" in told, told
         print("   without it:", told)
+        with step("every hint, run as it was printed"):
+            for hint in sorted(set(re.findall(r"pip install '[^']+'", told + hints))):
+                print("  ", hint)
+                run(
+                    folder,
+                    "python",
+                    "-m",
+                    "pip",
+                    "install",
+                    "--quiet",
+                    "--no-compile",
+                    "--find-links",
+                    str(folder),
+                    *shlex.split(hint)[2:],
+                )
         with step("with [all]"):
             run(folder, "pip", "install", "--quiet", "--no-compile", "neural-belief-reasoner[all]")  # as our hints say
         everything(folder)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+AXE = Path(sys.prefix) / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 MISSING = "no browser: install Debian's chromium, and pip install '.[browser]'"
 
 
@@ -57,7 +60,7 @@ class Seen:
     def close(self) -> None:
         """No page may complain, or ask anybody but its own server."""
         self.page.context.close()
-        assert self.complaints == []
+        assert not self.complaints, self.complaints
         assert [url for url in self.asked if not url.startswith((self.address, "data:", "blob:"))] == []
 
 
@@ -71,3 +74,13 @@ def draw_a_four(page: Any) -> None:
         for place in others:
             page.mouse.move(*place, steps=8)
         page.mouse.up()
+
+
+def judged(page: Any) -> list[str]:
+    """What axe-core finds, of any level: the rule, and where it is broken."""
+    if not AXE.exists():
+        pytest.skip("no axe-core: make .venv/browser fetches it with npm")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")
+    assert len(found["passes"]) > 10
+    return [f"{each['id']}: {node['html']}" for each in found["violations"] for node in each["nodes"]]

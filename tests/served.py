@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -19,11 +20,16 @@ from nbr.app.serving.security import Door
 
 @contextlib.contextmanager
 def served(
-    model: Any, name: str = "model", door: Door | None = None, allowed: Allowed | None = None, apart: bool = False
+    model: Any,
+    name: str = "model",
+    door: Door | None = None,
+    allowed: Allowed | None = None,
+    apart: bool = False,
+    path: Path | None = None,
 ) -> Iterator[str]:
     """The address of a server for a model, which ends with the block."""
     allowed = allowed or Allowed()
-    app = create(model, name, door or Door(), allowed, apart)
+    app = create(model, name, door or Door(), allowed, apart, path)
     listening = socket.create_server(("127.0.0.1", 0), backlog=512)
     config = settings(app, allowed)
     config.timeout_graceful_shutdown = 1

@@ -14,7 +14,11 @@ from nbr.asking import explaining
 from nbr.inference import Limits
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "examples" / "car.md"]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *(ROOT / "examples" / f"{name}.md" for name in ("car", "incident")),
+]
 SHOWN = {
     page.stem: found
     for page in PAGES

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nbr.teaching.teach import train
     from nbr.world import Bit, Choice, Ordered, Real, World
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Names are imported when first used, so that the command line answers --help without loading torch.
 _HOME = {

@@ -52,13 +52,12 @@ def load(path: str | PathLike[str]) -> Model:
         near = difflib.get_close_matches(str(path), shipped(), n=1)
         raise NbrError(f"{error}" + (f"; did you mean {near[0]!r}, which is included?" if near else "")) from None
     try:
-        eyes = {OPEN: partial(_sensor, place.parent)}
         if place.suffix.lower() == ".toml":
-            return _by_hand(content, eyes)
+            return by_hand(content, place.parent)
         if place.suffix.lower() in TABLES:
             raise NbrError(f"this is a table, not a model; learn one first: nbr fit {place.name} -o {place.stem}.nbr")
         model, tensors = container.unpack(content)
-        return _read(model, registry.Parts(tensors, eyes))
+        return _read(model, registry.Parts(tensors, {OPEN: partial(_sensor, place.parent)}))
     except Mistakes as found:
         raise Mistakes([f"{place}: {each}" for each in found.parts]) from None
     except NbrError as error:
@@ -67,14 +66,29 @@ def load(path: str | PathLike[str]) -> Model:
         raise NbrError(f"{place}: the file does not hold a model that can be read ({type(error).__name__})") from error
 
 
-def _by_hand(content: bytearray, context: Mapping[str, Any]) -> Model:
-    """A model from the bytes of a .toml; an error names all that is wrong with it, by line."""
-    spec = container.from_toml(content)
+def by_hand(content: bytearray, folder: Path) -> Model:
+    """A model from the bytes of a .toml in a folder; an error names all that is wrong with it, by line."""
+    spec, context = container.from_toml(content), {OPEN: partial(_sensor, folder)}
     try:
         return _read(spec, registry.Parts(context=context))
     except NbrError as error:
         text = content.decode("utf-8-sig")
         raise mistakes(spec, text, lambda part: _read(part, registry.Parts(context=context)), error) from None
+
+
+def parsed(text: str, folder: Path, name: str) -> Reasoner:
+    """A model from the text of a .toml that would stand in a folder under a name."""
+    try:
+        found = by_hand(bytearray(text.encode()), folder)
+    except Mistakes as wrong:
+        raise Mistakes([f"{name}: {each}" for each in wrong.parts]) from None
+    except NbrError as error:
+        raise NbrError(f"{name}: {' '.join(str(error).split())}", error.at) from None
+    from nbr.reasoner import Reasoner
+
+    if not isinstance(found, Reasoner):
+        raise NbrError(f"{name}: this is a classifier, which does not answer questions")
+    return found
 
 
 def load_reasoner(path: str | PathLike[str]) -> Reasoner:

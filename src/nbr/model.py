@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import torch
@@ -16,6 +17,7 @@ from nbr.inference.selectors import Presence, Selectors
 from nbr.language import Expression, evidence
 from nbr.priors import Prior, uniform
 from nbr.remembered import Remembered
+from nbr.rules import definitions
 from nbr.rules.base import Rule
 from nbr.rules.clause import Clause
 from nbr.rules.codec import Codec
@@ -51,6 +53,7 @@ class Model:
     sensors: Mapping[str, Sensing] = field(default_factory=dict)  # of variables, by their names or ranges of names
     sight: Sight | None = None
     aims: Aims = field(default_factory=Aims)
+    closed: frozenset[str] = frozenset()  # bits that are 1 only where a rule that is there makes them so
     kept: Remembered[Hashable, Any] = field(default_factory=lambda: Remembered(KEPT), repr=False)
     _mine: _Mine = field(default_factory=_Mine, init=False, repr=False)
 
@@ -63,9 +66,35 @@ class Model:
         if any(rule.source is not None or rule.choice is not None for rule in bound):
             checked(bound)
         object.__setattr__(self, "rules", bound)
+        self._check_closed()
         if self.sensors and self.codec is not None:
             raise NbrError("sensors are for models without a decoder: what they see are observed variables")
         object.__setattr__(self, "sensors", spread(self.world, self.sensors))
+
+    def _check_closed(self) -> None:
+        object.__setattr__(self, "closed", frozenset(self.closed))
+        if self.closed and (self.codec is not None or isinstance(self.prior, Model)):
+            raise NbrError("closed variables are for models of their own, without a decoder or a learned prior")
+        definitions.check(self.world, self.closed)
+        for position, rule in enumerate(self.rules, 1):
+            for name in sorted(rule.exceptions - self.closed):
+                raise NbrError(
+                    f"rule {position}: its exception {name!r} is not closed: nothing would count as not so; "
+                    f'write closed = ["{name}"]'
+                )
+        if self.closed:
+            _ = self.program  # says which variables depend on themselves through a negation
+
+    @cached_property
+    def program(self) -> definitions.Program:
+        """What defines each closed variable."""
+        return definitions.program(self.rules, self.closed)
+
+    def alone(self, what: str) -> None:
+        """Raise an error unless every rule is there for itself and no variable is closed; `what` needs that."""
+        if self.closed or isinstance(self.presence, Selectors):
+            why = "variables are closed" if self.closed else "rules share a source, or are possibilities"
+            raise NbrError(f"{what} for rules that are there each for itself, over open variables; here {why}")
 
     def with_rules(self, rules: Iterable[Rule]) -> Model:
         """The same with other rules."""

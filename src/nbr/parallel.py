@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nbr.errors import NbrError
+from nbr.errors import NbrError, install
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -80,7 +80,7 @@ def _away(function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: in
     try:
         import joblib
     except ModuleNotFoundError:
-        raise NbrError("several processes need joblib: pip install joblib") from None
+        raise NbrError(f"several processes need joblib: {install('cli')}") from None
     done = deaths = 0
     carried = Carried(function)
     while done < len(chunks):

@@ -34,7 +34,7 @@ from nbr.restating.restated import Restated
 from nbr.rules import Rule
 from nbr.rules.codec import Codec, Map
 from nbr.rules.sensor import Sensing
-from nbr.seeing import readings
+from nbr.seeing import corner, readings
 from nbr.seeing.looking import looked
 from nbr.storage import container
 from nbr.tables.seen_together import Counts, Together, Views
@@ -58,6 +58,8 @@ class Reasoner:
 
     `sensors` turn pictures of variables, named one by one or as in "d1..d5", into rules about them, by `see`.
 
+    `closed` names bits that are 1 only where a rule that is there makes them so.
+
     >>> from nbr import Clause
     >>> r = Reasoner(World.bits(2), [Clause("x0 -> x1", belief=0.9)])
     >>> print(r.ask("x1", given="x0"))
@@ -77,6 +79,7 @@ class Reasoner:
         view_rows: Iterable[int | None] | None = None,
         dispersion: float = 1.0,
         sensors: Mapping[str, Sensing] | None = None,
+        closed: Iterable[str] = (),
     ) -> None:
         if not isinstance(world, World):
             raise NbrError(f"a reasoner needs a World first, not {type(world).__name__}")
@@ -84,7 +87,15 @@ class Reasoner:
             raise NbrError("a decoder needs the latent world it reads from: give latent= and decoder= together")
         codec = None if latent is None or decoder is None else Codec(world, latent, decoder, encoder)
         seen = Together.of(world, views, view_rows, dispersion)
-        self.model = Model(world, rules, codec, standing_on(prior), seen, sensors or {})  # type: ignore[arg-type]
+        self.model = Model(
+            world,
+            rules,  # type: ignore[arg-type]
+            codec,
+            standing_on(prior),
+            seen,
+            sensors or {},
+            closed=frozenset(closed),
+        )
 
     @classmethod
     def of(cls, model: Model) -> Self:
@@ -163,11 +174,7 @@ class Reasoner:
         return answer_table(found, known)
 
     def see(self, pictures: Mapping[str, Any] | None = None, /, **named: Any) -> Reasoner | readings.Readings[Reasoner]:
-        """The model with what its sensors say of a picture for each of some variables, as rules behind its own.
-
-        Pictures are arrays as the sensor's classifier takes them, or names of files. With a batch in front they are
-        many readings at once.
-        """
+        """The model with what its sensors say of pictures, arrays or names of files, as rules; of batches, readings."""
         found = looked(self.model, {**(pictures or {}), **named})
         if found.many:
             return readings.Readings(self.model, found.evidence, found.count, Reasoner.of)
@@ -178,6 +185,10 @@ class Reasoner:
         is read: the values of their variables at the best point. Proved, rules of any belief included.
         """
         return float(readings.one(self.model).certified_radius(each)[0])
+
+    def belief_within(self, length: float, *, budget: float = 10.0, seed: int = 0) -> corner.Within:
+        """Belief and plausibility of what is read, for every change of each picture by at most this L2 length."""
+        return corner.within(self.model, length, asking.Settings(budget=budget, seed=seed))
 
     def given(self, observation: str | Expression) -> Session:
         """The model with an observation, to which more can be added: `r.given("a").given("b").ask("c")`."""

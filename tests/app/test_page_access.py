@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import nbr
-from browsing import Seen, draw_a_four
+from browsing import Seen, draw_a_four, judged
 from served import served
 
-AXE = Path(sys.prefix) / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PHONE = {"width": 390, "height": 844}
-
-
-def judged(page: Any) -> list[str]:
-    """What axe-core finds serious or worse: the rule, and where it is broken."""
-    if not AXE.exists():
-        pytest.skip("no axe-core: make .venv/browser fetches it with npm")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")
-    bad = [each for each in found["violations"] if each["impact"] in ("serious", "critical")]
-    assert len(found["passes"]) > 10
-    return [f"{each['id']}: {node['html']}" for each in bad for node in each["nodes"]]
 
 
 @pytest.mark.parametrize("settings", [{"color_scheme": "dark"}, {"viewport": PHONE}], ids=["dark", "phone"])

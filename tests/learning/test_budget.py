@@ -10,9 +10,10 @@ import torch
 import nbr
 from nbr import clock, priors, tables
 from nbr.errors import NbrError
-from nbr.learning import budget, fitting, worth
+from nbr.learning import budget, fitting, objectives, worth
+from nbr.learning.bank import Bank
 from nbr.tables import large
-from small_table import implication, parity
+from small_table import holed, implication, parity
 
 
 def wide(rows: int = 400) -> pd.DataFrame:
@@ -94,3 +95,12 @@ def test_large_tables_are_thinned_however_they_are_read(monkeypatch: pytest.Monk
     assert len(some) == some.rows == 150
     assert "150 of 400 rows, drawn at random" in some.notes
     assert not torch.equal(some.codes, large.learnable(numbers, seed=2).codes)
+
+
+def test_rules_learn_from_as_many_rows_as_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = tables.read(wide(300))
+    prior, bank = priors.trees(data, 1), Bank(data.world, [data.world.names], rules=1, width=4, seed=0)
+    monkeypatch.setattr(objectives, "CELLS", 18 * 100)
+    for share, rows in ((0.0, 100), (0.2, 100 // objectives.FILLS)):
+        some = tables.Table(data.world, holed(data.codes, share))
+        assert len(objectives.objective(bank, prior, {"train": some}, 0).codes["train"]) == rows

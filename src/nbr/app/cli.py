@@ -21,8 +21,10 @@ from nbr.app import (
     filling,
     picturing,
     repeating,
+    schema,
     train,
 )
+from nbr.app.agents import command as agents
 from nbr.app.groups import Grouped
 from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, See, Seed, condition, fresh
 from nbr.app.serving import command
@@ -30,7 +32,7 @@ from nbr.app.serving import command
 app = typer.Typer(
     cls=Grouped,
     rich_markup_mode=None,
-    help="Ask models of incomplete knowledge. An answer is an interval, [belief, plausibility], and a conflict.",
+    help="Ask models of incomplete knowledge: answers are [belief, plausibility] and a conflict.",
 )
 Plot = Annotated[Path | None, typer.Option(help="Also draw it: a .png, .svg or .pdf file.", metavar="FILE")]
 Tables = Annotated[
@@ -156,6 +158,8 @@ app.command()(picturing.certify)
 app.command()(picturing.attack)
 app.command()(picturing.data)
 app.command()(repeating.reproduce)
+app.command()(schema.schema)
+app.command()(agents.mcp)
 
 
 @app.command()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from typing import TextIO, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 from nbr.app.plain import PlainStream, plain
+
+if TYPE_CHECKING:
+    from nbr.errors import NbrError
 
 INTERRUPTED = 130  # the exit status after Ctrl-C
 
@@ -41,7 +45,7 @@ def _run() -> None:
         )  # else data in a pipe would lose what looks like a colour
         sys.stdout.flush()
     except NbrError as error:
-        _fail(*getattr(error, "parts", [str(error)]))
+        _fail(*getattr(error, "parts", [str(error)]), error=error)
     except TyperException as error:
         _fail(f"{error.format_message()} (nbr --help shows how)")
     except Exit as stop:
@@ -61,7 +65,11 @@ def _run() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _fail(*messages: str, status: int = 2) -> None:
+def _fail(*messages: str, status: int = 2, error: NbrError | None = None) -> None:
     for message in messages:
         print("nbr: " + plain(" ".join(message.split())), file=sys.stderr)
+    if "--json" in sys.argv and status != INTERRUPTED:
+        from nbr.app import failing
+
+        print(json.dumps(failing.as_json(error or " ".join(messages))))
     sys.exit(status)

@@ -160,7 +160,14 @@ def reasoner(reasoner: Reasoner, name: str) -> str:
     lines = [head, "", "variables", *_variables(reasoner.world)]
     if reasoner.codec is not None:
         lines += ["", "latent variables, decoded to those above", *_variables(reasoner.latent)]
-    return "\n".join([*lines, *sources.lines(reasoner), *_rules(reasoner)])
+    notes = left_open(reasoner)
+    return "\n".join([*lines, *sources.lines(reasoner), *_rules(reasoner), *([""] if notes else []), *notes])
+
+
+def left_open(reasoner: Reasoner) -> list[str]:
+    """What the examples of sensors did not settle, in words."""
+    sensors = reasoner.model.sensors.values()
+    return list(dict.fromkeys(note for sensor in sensors for note in getattr(sensor, "notes", ())))
 
 
 def _rules(reasoner: Reasoner) -> list[str]:
@@ -213,7 +220,9 @@ def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
         | ({"one_of": sources.others(rule, reasoner)} if rule.choice is not None else {})
         for rule, words in zip(reasoner.rules, reasoner.restated(), strict=True)
     ]
-    return {"variables": reasoner.world.spec, "rules": rules, **sources.as_json(reasoner)}
+    notes = left_open(reasoner)
+    opened = {"left_open": notes} if notes else {}
+    return {"variables": reasoner.world.spec, "rules": rules, **sources.as_json(reasoner), **opened}
 
 
 def _told(support: Support) -> dict[str, float | None]:

@@ -23,12 +23,14 @@ def taught(
     network: str | None,
     beliefs: bool,
     epochs: int | None,
+    groups: int | None,
     seed: int,
     jobs: int | None,
 ) -> Report:
     """Train, save, and tell what it is worth on examples held out."""
     import torch
 
+    from nbr.app import screen
     from nbr.app.classifying import aside
     from nbr.kinds import load_reasoner
     from nbr.teaching import agreement, train
@@ -48,7 +50,15 @@ def taught(
     start = time.monotonic()
     try:
         made = train(
-            known, learn, network=network, beliefs=beliefs, epochs=epochs, seed=seed, checkpoint=part, verbose=True
+            known,
+            learn,
+            network=network,
+            beliefs=beliefs,
+            epochs=epochs,
+            groups=groups,
+            seed=seed,
+            checkpoint=part,
+            verbose=True,
         )
     except KeyboardInterrupt:
         if part.exists():
@@ -58,6 +68,7 @@ def taught(
     report |= {"held_out": len(held), "agree": None, "nats": None}
     if len(held):
         report["agree"], report["nats"] = agreement(made, found.only(held.sort().values))
+    report["left_open"] = screen.left_open(made)
     report["seconds"] = round(time.monotonic() - start)
     report["beliefs"] = _moved(known, made) if beliefs else []
     made.save(output)

@@ -32,6 +32,12 @@ NETWORK = Annotated[
     str | None, typer.Option(help="With a model: lenet, convolutional, dense, or nonexpansive, which has proofs.")
 ]
 BELIEFS = Annotated[bool, typer.Option("--beliefs", help="With a model: learn the beliefs of its rules, too.")]
+GROUPS = Annotated[
+    int | None,
+    typer.Option(
+        help="With a model: form N groups of alike pictures, and find out which labels stay open.", metavar="N"
+    ),
+]
 SIDE = 32
 OUTPUT = Annotated[
     Path, typer.Option("-o", "--output", callback=fresh, help="The .nbr file for the classifier.", metavar="MODEL.nbr")
@@ -60,6 +66,7 @@ def train(
     says: SAYS = None,
     network: NETWORK = None,
     beliefs: BELIEFS = False,
+    groups: GROUPS = None,
     seed: SEED = 0,
     jobs: Jobs = None,
     as_json: Json = False,
@@ -86,7 +93,7 @@ def train(
     if examples is not None:
         teaching.check(epsilon, size, SIDE)
         with hold(output):
-            report = teaching.taught(folder, examples, output, says, network, beliefs, epochs, seed, jobs)
+            report = teaching.taught(folder, examples, output, says, network, beliefs, epochs, groups, seed, jobs)
         typer.echo(json.dumps(report) if as_json else teaching.shown(report))
         return
     if says is not None or network is not None or beliefs:

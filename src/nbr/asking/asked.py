@@ -100,6 +100,8 @@ def key(part: Component) -> object | None:
     if not all(each is None or isinstance(each, Expression) for each in (part.proposition, part.condition)):
         return None
     rules = tuple(
-        (rule.text, rule.degree, rule.source, rule.choice) for rule in part.model.rules if isinstance(rule, Clause)
+        (rule.text, rule.unless, rule.degree, rule.source, rule.choice)
+        for rule in part.model.rules
+        if isinstance(rule, Clause)
     )
-    return part.model.world, rules, part.proposition, part.condition
+    return part.model.world, part.model.closed, rules, part.proposition, part.condition

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from nbr import clock
 from nbr.asking.asked import Asked
+from nbr.asking.by_closed import CANNOT
 from nbr.asking.outcome import Contradiction, Outcome, of_formula
-from nbr.errors import install
+from nbr.errors import NbrError, install
 from nbr.inference import counting, drawn, ganak, sat
 from nbr.sources import Source, Statements
 from nbr.ways import Cost, Limits, Way
@@ -58,6 +59,8 @@ def counted(asked: Asked, limits: Limits) -> Outcome | None:
     """By counting; None if not even one level could be counted in time."""
     source = Statements.of(asked.folded.model, *asked.stated)
     estimate = counting.solve(source.levels, source.formula, limits, asked.whole)
+    if float(estimate.high[2]) == 0 and asked.part.model.closed:
+        raise NbrError(CANNOT)
     if float(estimate.high[2]) == 0:
         _blame(source, max(limits.deadline, clock.now() + BLAMED))
     if float(estimate.low[2]) == 0 and float(estimate.high[2]) == 1:

@@ -93,12 +93,13 @@ def _component(
     proposition: Set = whole.proposition if group == asked else Constant(True)
     if isinstance(proposition, Rule):
         proposition = proposition.bind(world)
-    chosen = [model.rules[position] for position in rules]
+    chosen, closed = [model.rules[position] for position in rules], model.closed & set(world.names)
     if all(isinstance(rule, Clause) for rule in chosen):
         beliefs = tuple((rule.degree, rule.source, rule.choice) for rule in chosen)
-        part = model.once(("part", *names, *rules, beliefs), lambda: Model(world, tuple(chosen), kept=model.kept))
+        key = ("part", *names, *rules, beliefs, closed)
+        part = model.once(key, lambda: Model(world, tuple(chosen), kept=model.kept, closed=closed))
     else:
-        part = Model(world, tuple(chosen))
+        part = Model(world, tuple(chosen), closed=closed)
     return Component(part, tuple(rules), proposition, condition, group == asked)
 
 

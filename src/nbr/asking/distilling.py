@@ -127,6 +127,8 @@ def distil(
     model: Model, prior: Prior, agreement: float, keep: bool, budget: float, seed: int
 ) -> tuple[Model, tuple[Fate, ...], Lost]:
     """Statements in the place of the rules with which they agree on that share of points; see the module."""
+    if model.closed:
+        raise NbrError("a model with closed variables is in words already")
     if not WORDS_DO <= agreement <= 1:
         raise NbrError(f"the agreement is a share from {WORDS_DO} to 1, not {agreement:g}")
     fates: list[Fate] = []

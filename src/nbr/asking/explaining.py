@@ -118,7 +118,7 @@ def _effects(
     without = {}
     for done, position in enumerate(asked):
         rule, left = model.rules[position], limits.share(1 / (len(asked) - done))
-        without[position] = _bounded(answer, rule.degree if rule.choice is None else 1.0)
+        without[position] = _bounded(answer, rule.degree if rule.choice is None and not model.closed else 1.0)
         if limits.left > 0:
             with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
                 others = [other for other in model.rules if other is not rule]
@@ -154,6 +154,8 @@ def _bounded(answer: Answer, belief: float) -> Answer:
 def minimal_sets(model: Model, proposition: Set, condition: Set | None, limits: Limits) -> reasons.Reasons:
     """Minimal sets, from a list of points where that is short, else by a solver."""
     nothing = reasons.Reasons([], [], False, False)
+    if model.closed:  # what follows from some rules need not follow from more
+        return nothing
     usable = np.array([rule.degree > 0 for rule in model.rules], dtype=bool)
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
         return nothing

@@ -51,6 +51,8 @@ def of_sets(model: Model) -> list[FocalSet]:
 
 def _listed(model: Model) -> tuple[Tensor, Tensor]:
     world = model.latent
+    if model.closed:
+        raise NbrError("masses are listed for models without closed variables")
     if len(model.rules) > RULES:
         raise NbrError(f"masses are listed for up to {RULES} rules; this model has {len(model.rules)}")
     reals = [name for name, variable in world.variables.items() if variable.numeric]

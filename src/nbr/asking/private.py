@@ -29,7 +29,7 @@ MOST = 256  # combinations of private values for each of which a rule is asked
 
 def without_private(model: Model, proposition: Set, condition: Set | None) -> tuple[Model, Set, Set | None]:
     """The same question to rules that read only what something else reads too, and what is left of the condition."""
-    if model.codec is not None or all(rule.at_least(1.0) is not None for rule in model.rules):
+    if model.codec is not None or model.closed or all(rule.at_least(1.0) is not None for rule in model.rules):
         return model, proposition, condition
     parts = list(conjuncts(condition)) if isinstance(condition, Expression) else []
     readers = Counter(name for rule in model.rules for name in rule.inputs)

@@ -86,7 +86,7 @@ def ask(
         ]
     everything = [found, *rest]
     points = [each.points for each in everything if each.points is not None]
-    bounds = _bounds(found, rest)
+    bounds, unmade = _bounds(found, rest), _unmade(model, proposition)
     return Answer(
         question=words_of(question),
         given=None if given is None else words_of(given),
@@ -96,9 +96,16 @@ def ask(
         rules=len(model.rules),
         points=sum(points) if len(points) == len(everything) else None,
         sure=None if found.sure is None else _bounds(found.sure, [each.sure or each for each in rest]),
-        notes=tuple(dict.fromkeys(note for each in everything for note in each.notes)),
+        notes=tuple(dict.fromkeys([*(note for each in everything for note in each.notes), *unmade])),
         how=tuple(_how(part, each) for part, each in zip([asked, *others], everything, strict=True)),
     )
+
+
+def _unmade(model: Model, proposition: Set) -> list[str]:
+    """What is said of closed variables in a question that no rule can make true."""
+    names = proposition.names() & model.closed if isinstance(proposition, Expression) else frozenset()
+    unmade = [name for name in sorted(names) if not model.program.of(name)]
+    return [f"nothing makes {name} so: it is closed, and no rule says it" for name in unmade]
 
 
 def _parted(model: Model, proposition: Set, condition: Set | None) -> list[Component]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from nbr.asking import by_levels
 from nbr.asking.asked import Asked, Memo
 from nbr.asking.by_boxes import Boxes
+from nbr.asking.by_closed import Least
 from nbr.asking.by_lines import Line, LineInterval
 from nbr.asking.by_points import Points
 from nbr.asking.by_statements import Counting, Drawn
@@ -20,7 +21,8 @@ from nbr.ways import Limits, Way, auto
 
 QUICK = 0.02  # seconds of listing that nothing else is quicker than
 
-WAYS: list[Way[Asked, Outcome]] = [Points(), Counting(), Line(), Boxes(), LineInterval(), Tables(), Drawn()]
+WAYS: list[Way[Asked, Outcome]] = [Points(), Least(), Counting(), Line(), Boxes(), LineInterval(), Tables(), Drawn()]
+CLOSED = (Least.name, Counting.name)  # ways that know of closed variables
 
 
 def names() -> tuple[str, ...]:
@@ -37,6 +39,8 @@ def answered(part: Component, name: str, grid: int | None, limits: Limits, memo:
             limits,
             lambda said, share: answered(replace(part, proposition=said), name, grid, share, memo),
         )
+    if part.model.closed and name not in ("auto", *CLOSED):
+        raise NbrError(f"the engine {name!r} does not fit: variables are closed; leave the choice to 'auto'")
     if name in ENGINES:
         found = Points(name).solve(asked, limits)
         return replace(found, why="as you asked for")
@@ -45,6 +49,8 @@ def answered(part: Component, name: str, grid: int | None, limits: Limits, memo:
 
 def _by_levels(asked: Asked, name: str) -> bool:
     """Whether a fuzzy question is better asked level by level than of listed points."""
+    if asked.part.model.closed:
+        return True
     if name in ENGINES or asked.grid is not None or not by_levels.levels(asked.part):
         return False
     cost = Points().cost(asked)
@@ -52,7 +58,9 @@ def _by_levels(asked: Asked, name: str) -> bool:
 
 
 def _auto(asked: Asked, limits: Limits) -> Outcome:
-    result = auto(WAYS, asked, limits)
+    closed = bool(asked.part.model.closed)
+    ways = [way for way in WAYS if (way.name in CLOSED if closed else way.name != Least.name)]
+    result = auto(ways, asked, limits)
     if result.found is None:
         return replace(UNKNOWN, notes=result.missing, why="no way had found anything when the time was up")
     found, notes = result.found, result.missing if result.found.width > limits.tolerance else ()

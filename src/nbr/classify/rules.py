@@ -32,6 +32,8 @@ def evidence(scores: Tensor, scale: Tensor, share: Tensor, belief: Tensor) -> Te
 
     R is 1/2 + k tanh(s G / 2) / 2, where k is 1 or, below 0, the share: this is 2 artanh(b / (2 - b) k tanh(s G / 2)).
     """
+    if bool(((belief == 1) & (share == 1)).all()):
+        return scores * scale
     bent = torch.tanh(scores * (scale / 2))
     weight = 2 * torch.atanh(belief / (2 - belief) * torch.where(scores >= 0, bent, share * bent))
     sure = belief == 1

@@ -19,13 +19,14 @@ from nbr.density.conditions import pieces, spots
 from nbr.inference import ganak
 from nbr.inference.formula import Clause
 from nbr.inference.hidden import guards
-from nbr.inference.selectors import Selectors
+from nbr.inference.selectors import every
 from nbr.language import Expression
 from nbr.language.linear import compares_numbers
 from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.priors import Independent
 from nbr.rules import Rule
+from nbr.sources.closure import Closure
 from nbr.sources.encoding import Encoder
 from nbr.world import World
 
@@ -90,12 +91,14 @@ def _sums(
     statements = [question, *([] if condition is None else [condition]), *rules]
     if compares_numbers(statements):
         return None  # the prior does not weigh regions that comparisons between numbers make
-    encoder = Encoder(model.world, statements)
+    closure = Closure(model.world, model.program) if model.closed else None
+    wider = model.world if closure is None else closure.world
+    encoder = Encoder(wider, [*statements, *([] if closure is None else closure.statements)])
     weights: list[tuple[int, float]] = []
     if condition is not None:
         encoder.require(condition)
     for body in model.bodies:
-        _selected(encoder, body, level, weights)
+        _selected(encoder, body, closure, level, weights)
     asked = encoder.literal(question)
     for name in model.world.names:
         _weigh(encoder, name, _masses(prior, encoder, name, statements), weights)
@@ -110,17 +113,19 @@ def _sums(
     return values[0], values[1]
 
 
-def _selected(encoder: Encoder, body: Model, level: float, weights: list[tuple[int, float]]) -> None:
+def _selected(
+    encoder: Encoder, body: Model, closure: Closure | None, level: float, weights: list[tuple[int, float]]
+) -> None:
     """Require each rule where its selectors say that it is there, and weigh these."""
-    likeliest = body.likeliest
-    if isinstance(likeliest, Tensor):
-        likeliest = Selectors(likeliest, (-1,) * len(likeliest), (-1,) * len(likeliest), likeliest[:0], ())
-    chance, told = guards(likeliest, encoder.fresh)
+    chance, told = guards(every(body.likeliest), encoder.fresh)
     weights += chance.items()
-    for rule, guard in zip(body.rules, told, strict=True):
+    there = [-encoder.true if guard is None else encoder.both(guard) for guard in told]
+    if closure is not None:
+        closure.define(encoder, there)
+    for position, (rule, guard) in enumerate(zip(body.rules, told, strict=True)):
         statement = rule.at_least(level)
-        if guard is not None and statement is not None:
-            encoder.require(statement, unless=-encoder.both(guard) if guard else None)
+        if guard is not None and statement is not None and position not in body.program.defining:
+            encoder.require(statement, unless=-there[position])
 
 
 def _masses(prior: Independent, encoder: Encoder, name: str, statements: list[Expression]) -> list[float]:

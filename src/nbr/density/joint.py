@@ -26,7 +26,10 @@ def combined(one: Model, other: Model) -> Model:
     world = one.world | other.world
     seen = Together.of(world, seen_together.combined(one.seen, other.seen))
     prior, aims, rules = _prior(world, one, other), one.aims & other.aims, tuple(joined(one.rules, other.rules))
-    return Model(world, rules, prior=prior, seen=seen, aims=aims)
+    for name in sorted(one.closed ^ other.closed):
+        if name in one.world.variables and name in other.world.variables:
+            raise NbrError(f"{name!r} is closed in one model and open in the other")
+    return Model(world, rules, prior=prior, seen=seen, aims=aims, closed=one.closed | other.closed)
 
 
 def _prior(world: World, left: Model, right: Model) -> Prior | Model | None:

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from nbr.inference.point import keep
 from nbr.model import Model
+from nbr.ways import Unfit
 
 CHUNK = 1 << 14
 
@@ -18,5 +19,7 @@ def log_keep(model: Model, points: Tensor) -> Tensor:
 
 
 def _alone(model: Model, points: Tensor) -> Tensor:
+    if model.closed:
+        raise Unfit("points are not weighed one by one where variables are closed")
     grades = (model.grades_of_observed(chunk) for chunk in points.split(CHUNK))
     return torch.cat([keep(part, model.likeliest).log() for part in grades])

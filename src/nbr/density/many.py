@@ -24,6 +24,8 @@ Often = tuple[float, float] | None  # P(Q | C) and half of its 95% interval; Non
 
 def probabilities(model: Model, questions: Sequence[tuple[str, str | None]], budget: float, seed: int) -> list[Often]:
     """P(Q | C) of each question, in order; the budget is that of each."""
+    if model.closed:
+        return [_alone(model, *pair, budget, seed) for pair in questions]
     graded = {given: "@" in (given or "") and model.observing(given)[0] is not model for _, given in questions}
     if any(graded.values()):
         plain = [pair for pair in questions if not graded[pair[1]]]

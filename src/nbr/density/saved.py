@@ -21,7 +21,7 @@ from nbr.world import World
 
 IN_TOML = (
     *("things", "variables", "rules", "expect", "prior", "views", "view_rows", "dispersion", "sensors"),
-    *("observable", "actions", "sources"),
+    *("observable", "actions", "sources", "closed"),
 )
 LEARNED = "learned"  # a prior that is a model
 
@@ -38,6 +38,7 @@ def write(model: Model) -> tuple[registry.Spec, registry.Tensors]:
         spec["rules"].append(said)
         tensors |= registry.joined(parts, f"rules.{position}")
     spec |= together_plain(model.rules, spec["rules"])
+    spec |= {"closed": sorted(model.closed)} if model.closed else {}
     if model.codec is not None:
         said, parts = model.codec.spec()
         spec |= {"latent": _ordered(model.latent), **said}
@@ -84,7 +85,8 @@ def read(spec: Mapping[str, Any], parts: registry.Parts) -> Model:
         prior = prior_written(world, spec["prior"]) if by_hand else _prior(spec["prior"], below)
     seen = Together.of(world, spec.get("views"), spec.get("view_rows"), spec.get("dispersion", 1.0))
     eyes = sensors.read(spec["sensors"], parts, by_hand) if "sensors" in spec else {}
-    return Model(world, tuple(rules), codec, prior, seen, eyes, aims=aims.read(world, spec))
+    closed = frozenset(spec.get("closed", []))
+    return Model(world, tuple(rules), codec, prior, seen, eyes, aims=aims.read(world, spec), closed=closed)
 
 
 def _prior(spec: Mapping[str, Any], parts: registry.Parts) -> Prior | Model:
@@ -106,6 +108,7 @@ def by_hand(model: Model) -> registry.Spec:
             raise NbrError(f"rule {position} ({rule}) cannot stand in a .toml: save the model as .nbr, or distil it")
         spec["rules"].append(said)
     spec |= together_by_hand(model.rules, spec["rules"])
+    spec |= {"closed": sorted(model.closed)} if model.closed else {}
     spec |= model.aims.by_hand()
     if model.sensors:
         spec["sensors"] = sensors.by_hand(model.sensors)

@@ -19,6 +19,7 @@ from nbr.language import Expression
 from nbr.model import Model
 from nbr.ways import Cost, Limits, Unfit, Way, auto
 
+CLOSED = "variables are closed"
 ORDERED = 0.02  # of the time, for an order of summing
 
 
@@ -53,6 +54,8 @@ class Listed(Way[Ratio, Found]):
     name = "listed"
 
     def unfit(self, asked: Ratio) -> str | None:
+        if asked.model.closed:
+            return CLOSED
         return None if listable(asked.model, asked.names) is not None else "there are too many points to list"
 
     def cost(self, asked: Ratio) -> Cost:
@@ -113,6 +116,9 @@ class Drawn(Way[Ratio, Found]):
 
     name = "drawn"
     proves = False
+
+    def unfit(self, asked: Ratio) -> str | None:
+        return CLOSED if asked.model.closed else None
 
     def solve(self, asked: Ratio, limits: Limits) -> Found:
         what = asked.draws, asked.question, asked.condition, limits.deadline, asked.generator

@@ -111,14 +111,16 @@ def _narrow(low: Sequence[float], high: Sequence[float], tolerance: float) -> bo
 
 def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Shares, bool]:
     """P(some point of a union) for each, and whether there was time for all."""
-    if sat.available():
+    if sat.available() and formula.monotone:
         unions = ("yes", "no", *(("all",) if whole is None else ()))
         few = cores.probabilities(formula, unions, lambda: _share(deadline, FEW))
         if few is not None:
             values = (few[0], few[1], few[2] if whole is None else whole)
             return tuple((value, value) for value in values), True
+    if not formula.monotone:
+        return _closed(formula, deadline, whole)
     # What all unions share is done once.
-    left = eliminated(formula.clauses, {*formula.selectors, abs(formula.question)}, deadline)
+    left = eliminated(formula.clauses, {*formula.selectors, *formula.chance, abs(formula.question)}, deadline)
     if left is None:
         return ((0.0, 0.0),) * len(UNIONS), True
     formula = replace(formula, clauses=left)
@@ -134,6 +136,29 @@ def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Sha
         found.append((least, whole) if value is None else (value, value))
     shares = (*found, (whole, whole))
     return shares, all(low == high for low, high in shares)
+
+
+def _closed(formula: Formula, deadline: float, whole: float | None) -> tuple[Shares, bool]:
+    """With closed variables: they are told by so many numbers that resolution only blurs what defines them."""
+    found: list[float | None] = []
+    for union in ("yes", "no", *(() if formula.settled or whole is not None else ("all",))):
+        found.append(_directly(formula, union, deadline))
+    yes, no = found[0], found[1]
+    if whole is None:
+        whole = found[2] if len(found) > 2 else None if yes is None or no is None else yes + no
+    ends = [(0.0, 1.0) if value is None else (value, value) for value in (yes, no, whole)]
+    return tuple(ends), None not in (yes, no, whole)
+
+
+def _directly(formula: Formula, union: str, deadline: float) -> float | None:
+    """The clauses as they are, counted by what is independent."""
+    chance = formula.chance
+    certain = [(s if belief else -s,) for s, belief in chance.items() if belief in (0.0, 1.0)]
+    spare = formula.variables + 1  # so that something is weighed
+    weighed = {**{s: belief for s, belief in chance.items() if 0 < belief < 1}, spare: 0.5}
+    number, clauses, weights = _renumbered([*formula.asking(union), *certain, (spare, -spare)], weighed)
+    value = ganak.count(clauses, number, weights, [s for s, _ in weights], deadline)
+    return None if value is None else min(max(value, 0.0), 1.0)
 
 
 def probability(formula: Formula, union: str, deadline: float) -> float | None:

@@ -47,6 +47,8 @@ class Formula:
     question: int
     beliefs: Tensor  # (rules,): how likely each is to be there
     shared: Shared | None = None  # where rules are not there each for itself
+    monotone: bool = True  # whether a world allows all that one with more rules does
+    settled: bool = False  # whether a world has at most one point
 
     @property
     def chance(self) -> dict[int, float]:

@@ -244,6 +244,14 @@ def with_certain(presence: Presence) -> Presence:
     return torch.cat([presence, presence.new_ones(1)])
 
 
+def every(presence: Presence) -> Selectors:
+    """The same as selectors, also where each rule is there for itself."""
+    if isinstance(presence, Selectors):
+        return presence
+    alone = (-1,) * len(presence)
+    return Selectors(presence, alone, alone, presence[:0], ())
+
+
 def detached(presence: Presence) -> Presence:
     """Apart from what made the beliefs."""
     return presence if isinstance(presence, Selectors) else presence.detach()

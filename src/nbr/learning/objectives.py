@@ -27,6 +27,7 @@ POINTS = 1024  # of the prior in a step
 BLOCK = 32  # steps whose points and completions are drawn at once, which is far cheaper than a few at a time
 FILLS = 8  # completions drawn for a row with holes
 SMALLEST = 1e-30  # of P_keep, before its logarithm
+CELLS = 1 << 26  # of completed rows of a table, encoded
 RENEWED = 0.1  # of alpha, with every step
 REFERENCE = 1 << 15  # points of the prior by which held-out rows are judged
 
@@ -270,5 +271,14 @@ def objective(bank: Bank, prior: Prior, parts: dict[str, Table], seed: int, proc
             return Listed(bank, listed, scores, parts, seed, process)
         except NbrError:  # too many completions to list
             pass
-    kept = {name: table.one_by_one(seed) for name, table in parts.items()}
+    kept = {name: _room(table.one_by_one(seed), bank, seed) for name, table in parts.items()}
     return Sampled(bank, prior, kept, seed, process)
+
+
+def _room(table: Table, bank: Bank, seed: int) -> Table:
+    """As many rows as memory has room for once they are completed and encoded, drawn at random."""
+    most = max(1, CELLS // (bank.first.shape[1] * (1 if table.complete else FILLS)))
+    if len(table) <= most:
+        return table
+    chosen = torch.randperm(len(table), generator=torch.Generator().manual_seed(seed))[:most]
+    return table.part(chosen.sort().values)

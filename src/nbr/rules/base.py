@@ -19,6 +19,7 @@ from nbr.rules.source import OneOf, Source
 from nbr.rules.support import Support
 from nbr.world import World
 
+CITED = ("quote", "date")  # what a rule may have beside its source
 TABLE = 1 << 16  # combinations of values that a fuzzy rule may read to be a factor
 
 
@@ -29,6 +30,9 @@ class Rule(ABC):
     a bound rule. A subclass says which variables it reads, gives grades, and, if it can be saved,
     a `spec`.
     """
+
+    quote: str | None = None  # in which words its source says it
+    date: str | None = None  # and when
 
     def __init__(self, belief: float | Tensor, name: str | None = None) -> None:
         self.belief = belief
@@ -59,6 +63,11 @@ class Rule(ABC):
         other = copy.copy(self)
         other.belief, other.support = belief, support
         return other
+
+    @property
+    def exceptions(self) -> frozenset[str]:
+        """The variables that its exception reads, which must be closed."""
+        return frozenset()
 
     def from_source(self, source: Source | str | None) -> Self:
         """The same rule, said by a source."""
@@ -177,11 +186,16 @@ class Rule(ABC):
         columns = [self.world.column(name) for name in self.inputs]
         return (low[:, columns] == high[:, columns]).all(dim=1)
 
+    def cite(self, spec: Mapping[str, object]) -> None:
+        """Take over from a file in which words its source says it, and when."""
+        self.quote, self.date = (text(spec, key) if key in spec else None for key in CITED)
+
     def _common_spec(self) -> dict[str, object]:
         named = {"name": self.name} if self.name else {}
         said = {} if self.source is None else {"source": self.source.name}
+        cited = {key: value for key, value in zip(CITED, (self.quote, self.date), strict=True) if value is not None}
         learned = {} if self.support is None else {"support": self.support.plain()}
-        return {**named, "belief": self.degree, **said, **learned}
+        return {**named, "belief": self.degree, **said, **cited, **learned}
 
     def __str__(self) -> str:
         return self.name or self.describe()

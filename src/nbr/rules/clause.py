@@ -9,13 +9,14 @@ from torch import Tensor
 from nbr import registry
 from nbr.errors import NbrError
 from nbr.language import Expression, parse
+from nbr.language.expressions import And, Implies, Not
 from nbr.language.intervals import within
 from nbr.language.linear import resolved
 from nbr.rules.base import Rule, number, text
 from nbr.rules.source import OneOf, Source, checked
 
 
-@registry.kind("rule", "rule", keys={"rule", "adds"})
+@registry.kind("rule", "rule", keys={"rule", "adds", "unless"})
 class Clause(Rule):
     """Grade 1 where the statement holds, 0 elsewhere.
 
@@ -34,14 +35,22 @@ class Clause(Rule):
         name: str | None = None,
         *,
         source: Source | str | None = None,
+        unless: str | None = None,
         adds: float | None = None,
     ) -> None:
         super().__init__(belief, name)
         self.source = Source.of(source)
         self.expression = statement if isinstance(statement, Expression) else parse(statement)
         self.text = str(statement)
+        self.unless = unless
+        if unless is not None:
+            self.expression = _except(self.expression, parse(unless))
         self.adds = adds
         self._inputs = tuple(sorted(self.expression.names()))
+
+    @property
+    def exceptions(self) -> frozenset[str]:
+        return frozenset() if self.unless is None else parse(self.unless).names()
 
     @property
     def statement(self) -> str:
@@ -77,12 +86,14 @@ class Clause(Rule):
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         learned = {} if self.adds is None else {"adds": self.adds}
-        return {"rule": self.text, **self._common_spec(), **learned}, {}
+        except_ = {} if self.unless is None else {"unless": self.unless}
+        return {"rule": self.text, **self._common_spec(), **except_, **learned}, {}
 
     @classmethod
     def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Clause:
         adds = number(spec, "adds") if "adds" in spec else None
-        return cls(text(spec, "rule"), spec["belief"], spec["name"], adds=adds)
+        unless = text(spec, "unless") if "unless" in spec else None
+        return cls(text(spec, "rule"), spec["belief"], spec["name"], unless=unless, adds=adds)
 
     def _check(self) -> None:
         try:
@@ -93,7 +104,15 @@ class Clause(Rule):
         self._inputs = tuple(sorted(self.expression.names()))
 
     def describe(self) -> str:
-        return " ".join(self.text.split())
+        said = " ".join(self.text.split())
+        return said if self.unless is None else f"{said} unless {' '.join(self.unless.split())}"
+
+
+def _except(statement: Expression, exception: Expression) -> Expression:
+    """The body and not the exception, where a statement has a body."""
+    if isinstance(statement, Implies):
+        return Implies(And((statement.premise, Not(exception))), statement.conclusion)
+    return Implies(Not(exception), statement)
 
 
 def one_of(

@@ -20,13 +20,13 @@ from typing import Any
 
 from nbr import registry
 from nbr.errors import NbrError, suggest
-from nbr.rules.base import Rule, number, text
+from nbr.rules.base import CITED, Rule, number, text
 from nbr.rules.clause import Clause
 from nbr.rules.source import OneOf, Source, checked
 from nbr.rules.support import Support
 
-OF_RULES = ("belief", "name", "support", "source", "choice")  # what every kind of rule has
-OF_ONE = ("one_of", "name", "source")
+OF_RULES = ("belief", "name", "support", "source", "choice", *CITED)  # what every kind of rule has
+OF_ONE = ("one_of", "name", "source", *CITED)
 OF_SOURCES = ("reliability", "rules")
 EXAMPLE = 'write one_of = [{ rule = "night", belief = 0.3 }, { rule = "~night", belief = 0.5 }]'
 
@@ -86,6 +86,7 @@ def read_rule(spec: object, parts: registry.Parts) -> Rule:
         raise NbrError("has no belief")
     told = {**spec, "belief": number(spec, "belief"), "name": text(spec, "name") if "name" in spec else None}
     made: Rule = found.from_spec(told, parts)
+    made.cite(spec)
     if "support" in spec:
         made.support = Support.read(spec["support"])
     return made
@@ -105,6 +106,7 @@ def possibilities(spec: Mapping[str, Any], sources: Sources) -> list[Rule]:
         if set(each) != {"rule", "belief"}:
             raise NbrError(f"a possibility has a rule and a belief and nothing else: {EXAMPLE}")
         made = Clause(text(each, "rule"), number(each, "belief"), name, source=source)
+        made.cite(spec)
         found.append(made.one_of(choice))
     checked(found)
     return found
@@ -127,10 +129,10 @@ def together_by_hand(rules: Sequence[Rule], specs: list[dict[str, Any]]) -> dict
         if each.choice is None:
             found.append(spec)
             continue
-        if set(spec) - {"rule", "belief", "name", "source"}:
+        if set(spec) - {"rule", "belief", "name", "source", *CITED}:
             raise NbrError(f"the possibility {each} cannot stand in a .toml: save the model as .nbr")
         if each.choice not in entries:
-            shared: dict[str, Any] = {key: spec[key] for key in ("name", "source") if key in spec}
+            shared: dict[str, Any] = {key: spec[key] for key in ("name", "source", *CITED) if key in spec}
             entries[each.choice] = {"one_of": [], **shared}
             found.append(entries[each.choice])
         entries[each.choice]["one_of"].append({"rule": spec["rule"], "belief": spec["belief"]})

@@ -57,11 +57,23 @@ def plain(model: Mapping[str, Any]) -> dict[str, Any]:
         except NbrError as error:
             raise NbrError(f"rule {position}: {error}") from None
     others = {key: entry for key, entry in model.items() if key != "things"}
+    if "closed" in model:
+        others["closed"] = _closed(model["closed"], things, variables)
     if isinstance(model.get("observable"), Mapping):
         others["observable"] = [
             [name, cost] for key, cost in model["observable"].items() for name in _names(key, things)
         ]
     return {**others, "variables": [[name, spec] for name, spec in variables.items()], "rules": rules}
+
+
+def _closed(given: object, things: Things, variables: Mapping[str, object]) -> list[str]:
+    if not isinstance(given, list) or not all(isinstance(key, str) for key in given):
+        raise NbrError('closed must be a list of names, such as ["penguin", "smokes[person]"]')
+    found = list(dict.fromkeys(name for key in given for name in _names(key, things)))
+    for name in found:
+        if name not in variables:
+            raise NbrError(f"closed: unknown variable {name!r}" + suggest(name, variables))
+    return found
 
 
 def _things(given: object) -> Things:
@@ -151,6 +163,10 @@ def _each(spec: dict[str, Any], things: Things, world: World) -> Iterator[dict[s
             said[-1].check(world)
         named = {"name": f"{text(spec, 'name')} [{', '.join(words)}]"} if "name" in spec else {}
         count += 1
+        exception = parse(text(spec, "unless")) if "unless" in spec else None
+        if exception is not None:
+            bare = replaced(exception, lambda atom, binding=binding: _bound(atom, binding))  # type: ignore[misc]
+            rest["unless"] = str(bare)
         bound = [{**part, "rule": str(each)} for part, each in zip(parts, said, strict=True)]
         yield {**rest, **({"one_of": bound} if "one_of" in spec else {"rule": bound[0]["rule"]}), **named}
     if not count:

@@ -88,6 +88,7 @@ class Readings(Generic[T]):
 
     @cached_property
     def _network(self) -> Network:
+        self.model.alone("readings and their proofs are")
         weights = Weights.of(self.model, None)
         if weights.prior is None and any(rule.belief != rule.likeliest for rule in weights.rules):
             raise NbrError("many readings at once need rules whose belief is the likeliest one: read them one by one")

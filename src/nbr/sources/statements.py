@@ -20,13 +20,14 @@ from nbr.inference import Limits
 from nbr.inference.formula import Formula, Shared
 from nbr.inference.hidden import guards
 from nbr.inference.sat import Deciding
-from nbr.inference.selectors import Selectors, marginals
+from nbr.inference.selectors import Selectors, detached, every, marginals
 from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.language.linear import compares_numbers
 from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.rules import Clause, Rule
+from nbr.sources.closure import Closure
 from nbr.sources.encoding import Encoder
 from nbr.sources.source import Decision, Set, Source
 from nbr.world import World
@@ -146,6 +147,8 @@ class Statements(Source):
     def encoded(self, level: float) -> tuple[Formula, Encoder]:
         """The same, with what turns a model back into a point."""
         rules, asked = self.model.rules, [self.question, *self.conditions]
+        if self.model.closed:
+            return self._closed(level)
         if all(isinstance(rule, Clause) for rule in rules) and not self._compares:
             # Bits are told apart anyway; of other variables it matters what is asked.
             world = self.model.world
@@ -163,6 +166,33 @@ class Statements(Source):
             shared = Shared(*guards(presence, encoder.fresh))
         beliefs = marginals(presence).detach()
         return Formula(encoder.clauses, encoder.count, selectors, question, beliefs, shared), encoder
+
+    def _closed(self, level: float) -> tuple[Formula, Encoder]:
+        """With closed variables: what is true hangs on rules that are absent too, so that no rule has a selector."""
+        rules, presence = self.model.rules, every(detached(self.model.presence))
+        closure = Closure(self.model.world, self.model.program)
+        said = {
+            place: rule.at_least(level) for place, rule in enumerate(rules) if place not in self.model.program.defining
+        }
+        statements = [*closure.statements, self.question, *self.conditions, *filter(None, said.values())]
+        tabulated = {name for table in self.tables.values() for name in table.names}
+        whole = tabulated | {name for name, variable in closure.world.variables.items() if variable.boolean}
+        encoder = Encoder(closure.world, statements, whole, tabulated)
+        chance, told = guards(presence, encoder.fresh)
+        there = [-encoder.true if guard is None else encoder.both(guard) for guard in told]
+        closure.define(encoder, there)
+        for position, statement in said.items():
+            if statement is not None:
+                encoder.require(statement, unless=-there[position])
+            else:
+                self.tables[position].require(encoder, level, -there[position])
+        for condition in self.conditions:
+            encoder.require(condition)
+        question = encoder.literal(self.question)
+        shared = Shared(chance, [])
+        settled = self.model.closed == set(self.model.world.names)
+        marginal = presence.marginals
+        return Formula(encoder.clauses, encoder.count, (), question, marginal, shared, False, settled), encoder
 
     def _rules(self, level: float) -> tuple[Encoder, tuple[int, ...]]:
         """All rules, each with its selector."""

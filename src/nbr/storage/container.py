@@ -61,14 +61,19 @@ def save(model: Saved, path: str | PathLike[str]) -> None:
 
 
 def save_toml(model: Mapping[str, Any], path: str | PathLike[str]) -> None:
-    """Write plain data to a .toml, one table for each entry that is one, a list of tables entry by entry."""
-    lines = [f"{_key(name)} = {_value(value)}" for name, value in model.items() if not _tables(value)]
+    """Write plain data to a .toml."""
+    write(Path(path), toml(model).encode())
+
+
+def toml(model: Mapping[str, Any]) -> str:
+    """Plain data as TOML, one table for each entry that is one, a list of tables entry by entry."""
+    lines = [f"{_key(name)} = {toml_value(value)}" for name, value in model.items() if not _tables(value)]
     for name, value in model.items():
         for table in value if isinstance(value, list) else [value]:
             if _tables(value):
                 lines += ["", f"[[{_key(name)}]]" if isinstance(value, list) else f"[{_key(name)}]"]
-                lines += [f"{_key(key)} = {_value(part)}" for key, part in table.items()]
-    write(Path(path), ("\n".join(lines).strip() + "\n").encode())
+                lines += [f"{_key(key)} = {toml_value(part)}" for key, part in table.items()]
+    return "\n".join(lines).strip() + "\n"
 
 
 def _tables(value: object) -> bool:
@@ -76,19 +81,19 @@ def _tables(value: object) -> bool:
 
 
 def _key(name: str) -> str:
-    return name if BARE.fullmatch(name) else _value(name)
+    return name if BARE.fullmatch(name) else toml_value(name)
 
 
-def _value(value: object) -> str:
+def toml_value(value: object) -> str:
     """A value as TOML writes it: its texts, numbers and lists are those of JSON.
 
-    >>> print(_value({"from": 0, "to": 1.5, "labels": ["a", 'b "c"']}))
+    >>> print(toml_value({"from": 0, "to": 1.5, "labels": ["a", 'b "c"']}))
     { from = 0, to = 1.5, labels = ["a", "b \\"c\\""] }
     """
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(key)} = {_value(part)}" for key, part in value.items()) + " }"
+        return "{ " + ", ".join(f"{_key(key)} = {toml_value(part)}" for key, part in value.items()) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -30,7 +30,9 @@ SAFE = 1 + 1e-12  # bounds are themselves computed in float64
 class NetworkSensor:
     """A network that gives a number for each label: pl_b = exp(number_b - the largest).
 
-    `architecture` is the name of one of ours, None for another module, which cannot be saved.
+    `architecture` is the name of one of ours, None for another module, which cannot be saved. Where its examples left
+    labels open, it gives a number for each kind of picture instead, and `possible` (kinds, labels) has what each may
+    stand for: pl_b is how likely a kind is that may stand for b. `notes` say so in words.
     """
 
     def __init__(
@@ -40,9 +42,12 @@ class NetworkSensor:
         labels: Sequence[str],
         shape: Sequence[int],
         kind: str = "scale",
+        possible: Tensor | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.network, self.architecture = network.eval().requires_grad_(False), architecture
         self._labels, self.shape = tuple(labels), tuple(shape)
+        self.possible, self.notes = possible, tuple(notes)
         checked(kind, self.shape if len(self.shape) > 1 else None)
         self.preparation = Preparation(kind, self.shape if len(self.shape) > 1 else None, (0.0, 1.0))
         if isinstance(network, Steady):
@@ -74,7 +79,7 @@ class NetworkSensor:
 
     def look(self, inputs: Any) -> Evidence:
         """The evidence of a batch of inputs."""
-        if isinstance(self.network, Steady):
+        if isinstance(self.network, Steady) and self.possible is None:
             points = torch.as_tensor(np.asarray(inputs), dtype=torch.float64)
             return SteadyEvidence.of(self._labels, self.network, points.flatten(1))
         return PlainEvidence.of(self._labels, self.scores(torch.as_tensor(np.asarray(inputs), dtype=torch.float32)))
@@ -82,7 +87,11 @@ class NetworkSensor:
     def scores(self, inputs: Tensor) -> Tensor:
         """The number for each label: (n, labels)."""
         with torch.no_grad():
-            return torch.cat([self.network(part) for part in inputs.split(LOOKED)])
+            found = torch.cat([self.network(part) for part in inputs.split(LOOKED)])
+        if self.possible is None:
+            return found
+        stands = torch.where(self.possible, 0.0, -torch.inf).to(found.dtype)
+        return (found.log_softmax(dim=1)[:, :, None] + stands).logsumexp(dim=1)
 
     def spec(self) -> tuple[registry.Spec, registry.Tensors]:
         """The sensor as plain data and tensors, for a file."""
@@ -90,6 +99,8 @@ class NetworkSensor:
             known = ", ".join(ARCHITECTURES)
             raise NbrError(f"a network that is a {type(self.network).__name__} of yours cannot be saved; {known} can")
         told = {"architecture": self.architecture, "labels": list(self._labels), "shape": list(self.shape)}
+        if self.possible is not None:
+            told |= {"possible": [row.nonzero()[:, 0].tolist() for row in self.possible], "notes": list(self.notes)}
         return {"sensor": NAME, **told, "preparation": self.preparation.kind}, dict(self.network.state_dict())
 
     @classmethod
@@ -105,19 +116,34 @@ class NetworkSensor:
         )
         if not sides:
             raise NbrError(f"the shape of a sensor's pictures is a list of sides, not {shape!r:.60}")
+        possible = _possible(spec["possible"], len(labels)) if "possible" in spec else None
+        outputs = len(labels) if possible is None else len(possible)
         with torch.random.fork_rng(devices=[]):
-            network = named(str(name), shape, len(labels))
+            network = named(str(name), shape, outputs)
         wanted = network.state_dict()
         given = dict(parts.tensors)
         if {key: value.shape for key, value in wanted.items()} != {key: value.shape for key, value in given.items()}:
-            raise NbrError(f"the tensors are not those of a network {name!r} of {len(labels)} labels")
+            raise NbrError(f"the tensors are not those of a network {name!r} of {outputs} numbers")
         if not all(bool(value.isfinite().all()) for value in given.values()):
             raise NbrError("a network has weights that are no finite numbers")
         network.load_state_dict(given)
-        return cls(network, str(name), [str(label) for label in labels], shape, str(spec.get("preparation", "scale")))
+        kind, notes = str(spec.get("preparation", "scale")), [str(note) for note in spec.get("notes", [])]
+        return cls(network, str(name), [str(label) for label in labels], shape, kind, possible, notes)
 
     def __repr__(self) -> str:
         return f"NetworkSensor({self.architecture or type(self.network).__name__}, {len(self._labels)} labels)"
+
+
+def _possible(told: object, labels: int) -> Tensor:
+    """What each kind of picture may stand for, by the numbers of labels."""
+    found = []
+    for row in told if isinstance(told, list) else []:
+        if not isinstance(row, list) or not row or not all(type(at) is int and 0 <= at < labels for at in row):
+            raise NbrError(f"a kind of picture stands for some of {labels} labels, not {row!r:.60}")
+        found.append([at in row for at in range(labels)])
+    if not found:
+        raise NbrError("a sensor that leaves labels open has kinds of pictures")
+    return torch.tensor(found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,11 +19,13 @@ from nbr.reasoner import Reasoner
 from nbr.rules import Rule
 from nbr.rules.sensor import columns, values
 from nbr.teaching.architectures import named, usual
+from nbr.teaching.doubt import SURE, Left, left_open
 from nbr.teaching.examples import Examples, Told
 from nbr.teaching.network import NetworkSensor
 from nbr.teaching.statements import Statements
 from nbr.teaching.training import Learner, Settings, Teaching
 from nbr.training import Watcher, reporter
+from nbr.world import Real, World
 
 Asked = str | nn.Module | None
 ROWS = 512  # examples that are judged at a time
@@ -40,6 +42,7 @@ def train(
     batch: int = Settings.batch,
     rate: float = Settings.rate,
     shift: int | None = None,
+    groups: int | None = None,
     seed: int = 0,
     checkpoint: str | PathLike[str] | None = None,
     verbose: bool | Watcher = False,
@@ -56,13 +59,21 @@ def train(
     one. A model that has sensors of this kind goes on with these. With `beliefs` those of rules are learned too, where
     they are above 0 and below 1. `epochs` is how often every example is looked at, `batch` how many pictures make a
     step, `shift` by how many pixels pictures are moved about. A run with a `checkpoint` that was stopped goes on.
+
+    With `groups`, so many groups of alike pictures are formed without labels, and it is found out which labels each may
+    stand for so that the statements still hold. If that leaves labels open, sensors see kinds of pictures and answer
+    with all that a kind may stand for; what is open, and what would tell, is in their `notes`, which `nbr show` shows.
     """
     known = model.model
+    known.alone("sensors learn from statements")
     if not isinstance(examples, Examples):
         examples = Examples.of(known.world, examples, says)
     settings = Settings(epochs=epochs, batch=_count(batch), rate=_positive("rate", rate), shift=shift, seed=seed)
     if epochs is not None:
         _positive("epochs", epochs)
+    left = None if groups is None else left_open(known, examples, groups, seed)
+    if left is not None:
+        return Reasoner.of(_doubting(known, examples, left, network, settings, checkpoint, reporter(verbose)))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         made = _networks(known, examples, network)
@@ -73,6 +84,44 @@ def train(
     if path is not None:
         path.unlink(missing_ok=True)
     return Reasoner.of(_finished(known, examples, made, learner))
+
+
+def _doubting(
+    model: Model,
+    examples: Examples,
+    left: Left,
+    network: Asked | Mapping[str, Asked],
+    settings: Settings,
+    checkpoint: str | PathLike[str] | None,
+    watch: Watcher,
+) -> Model:
+    """Sensors that tell kinds of pictures apart: taught which kind each picture is of, almost certainly."""
+    if isinstance(network, Mapping | nn.Module):
+        raise NbrError("where labels are open, networks tell kinds of pictures apart: give the name of one")
+    if len(left.possible) == 1:
+        raise NbrError(f"{left.words[0]}, and that is all there is to see")
+    sure = torch.full((len(left.kind),), SURE, dtype=torch.float64)
+    told = Examples(examples.pool, {"seen": left.pictures}, ("seen = kind",), {"kind": left.kind.tolist()}, sure)
+    taught = train(
+        Reasoner(World(seen=Real(0, len(left.possible) - 1, step=1))),
+        told,
+        network=network,
+        epochs=settings.epochs,
+        batch=settings.batch,
+        rate=settings.rate,
+        shift=settings.shift,
+        seed=settings.seed,
+        checkpoint=checkpoint,
+        verbose=watch,
+    )
+    seen = taught.model.sensors["seen"]
+    assert isinstance(seen, NetworkSensor)
+    first = next(iter(examples.where))
+    labels = values(first, model.world.variables[first])
+    sensor = NetworkSensor(
+        seen.network, seen.architecture, labels, examples.shape, possible=left.possible, notes=left.words
+    )
+    return replace(model, sensors={**model.sensors, **dict.fromkeys(examples.where, sensor)})
 
 
 def _networks(

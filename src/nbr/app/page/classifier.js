@@ -3,6 +3,7 @@
 import { bar, call, down, gauge, interval, legend, make, trouble, two } from "./common.js";
 import { drawing, picture } from "./drawing.js";
 
+const SCALE = "pixels from 0 to 1";
 const SVG = "http://www.w3.org/2000/svg";
 
 export function classifier(model, main) {
@@ -10,6 +11,7 @@ export function classifier(model, main) {
   document.getElementById("about").textContent = `tells ${model.labels.join(" from ")}; ${contents.join(", ")}`;
   const digits = model.preparation.kind === "digits";
   let running = new AbortController();
+  const tried = model.samples?.length ? samples(model, (number) => update({ sample: number })) : null;
 
   const label = make("p", { id: "label", class: "verdict", role: "status" });
   const bars = make("div", { class: "bars", id: "intervals" });
@@ -26,9 +28,8 @@ export function classifier(model, main) {
   const input = model.pictures ? drawing(model, (content) => update(content && { picture: content })) : numbers(model, update);
   const title = model.pictures ? `Draw ${digits ? "a digit" : "here"}, drop a picture${digits ? " here" : ""}, or choose one` : `Give ${model.inputs} numbers`;
   const taken = model.pictures && !digits ? make("p", { class: "quiet" }, `Pictures: ${model.preparation.words}`) : null;
-  main.className = "two";
   main.append(
-    make("div", { class: "column" }, make("section", { class: "panel", "aria-label": "Input" }, make("h2", {}, title), input, taken, said)),
+    make("div", { class: "column" }, make("section", { class: "panel", "aria-label": "Input" }, make("h2", {}, title), input, tried, taken, said)),
     make("div", { class: "column" }, safe, why),
   );
 
@@ -38,6 +39,7 @@ export function classifier(model, main) {
     const { signal } = running;
     trouble("");
     for (const part of [said, safe, why]) part.hidden = true;
+    tried?.mark(body?.sample ?? null);
     main.removeAttribute("aria-busy");
     if (!body) return;
     main.setAttribute("aria-busy", "true");
@@ -68,7 +70,7 @@ export function classifier(model, main) {
     const radius = verdict.proved_radius;
     proof.textContent = !radius
       ? "Nothing is proved here."
-      : `${proved(verdict)}: no change of L2 length ${down(radius)} or less gives another label.`;
+      : `${proved(verdict)}: no change of L2 length ${down(radius)} or less gives another label${verdict.proved_of === "file" ? "" : ` (${SCALE})`}.`;
     circle.replaceChildren(...(radius ? [circles(verdict.prepared_radius, null)] : []));
     found.textContent = model.attack ? "An attack is looking for the smallest change …" : "";
     shown.replaceChildren(...(verdict.image ? [picture(verdict.image, model.shape, `${verdict.label}: as it was seen`)] : []));
@@ -78,7 +80,7 @@ export function classifier(model, main) {
   function reason(rule, most) {
     const width = make("span", { class: "for" });
     width.style.width = `${most > 0 ? (100 * rule.weight) / most : 0}%`;
-    const own = rule.proved_radius === null ? "" : `, holds within ${down(rule.proved_radius)}`;
+    const own = rule.proved_radius === null ? "" : `, holds within L2 ${down(rule.proved_radius)}`;
     const words = make("span", { class: "says" }, make("b", {}, `${rule.kind} ${rule.rule}`), ` speaks for ${rule.speaks_for}${own}`);
     const weight = make("span", { class: "bar", role: "img", "aria-label": `weight ${two(rule.weight)}` }, width);
     const remembered = rule.image ? picture(rule.image, model.shape, "what it remembers") : null;
@@ -90,7 +92,7 @@ export function classifier(model, main) {
       found.textContent = "A short attack found no change that gives another label.";
       return;
     }
-    found.textContent = `A short attack needs a change of ${two(attack.distance)} to make it ${attack.label}.${elsewhere(verdict)}`;
+    found.textContent = `A short attack needs a change of ${two(attack.distance)} to make it ${attack.label} (L2, ${SCALE}).${elsewhere(verdict)}`;
     circle.replaceChildren(circles(verdict.prepared_radius ?? 0, attack.distance));
     if (attack.image) {
       const change = attack.image.map((shade, place) => Math.min(255, Math.max(0, 128 + shade - verdict.image[place])));
@@ -132,6 +134,16 @@ function circles(radius, distance) {
     picture.append(drawn("circle", { cx: at, cy: -at, r: 5, class: "found" }));
   }
   return picture;
+}
+
+// Examples that the classifier remembers, to start from.
+function samples(model, chosen) {
+  const buttons = model.samples.map((each, number) =>
+    make("button", { type: "button", class: "sample", "aria-pressed": "false", "aria-label": `Example of ${each.label}, number ${number + 1}`, onclick: () => chosen(number) }, picture(each.image, model.shape, each.label).firstChild),
+  );
+  const element = make("div", {}, make("p", { class: "quiet" }, "or start from an example that it remembers"), make("div", { class: "samples" }, ...buttons));
+  element.mark = (number) => buttons.forEach((button, place) => button.setAttribute("aria-pressed", String(place === number)));
+  return element;
 }
 
 function numbers(model, changed) {

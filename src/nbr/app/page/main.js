@@ -4,7 +4,12 @@ import { call, keepToken, make, takeToken, trouble } from "./common.js";
 import { reasoner } from "./reasoner.js";
 import { classifier } from "./classifier.js";
 
+let before = new AbortController();
+
+// Also when the file of the model has changed: the page begins anew, with what the address says.
 async function start() {
+  before.abort();
+  before = new AbortController();
   const main = document.getElementById("main");
   const door = document.getElementById("door");
   door.hidden = true;
@@ -24,7 +29,9 @@ async function start() {
   document.getElementById("name").textContent = model.name;
   main.replaceChildren();
   main.removeAttribute("aria-busy");
-  (model.kind === "reasoner" ? reasoner : classifier)(model, main);
+  main.className = "two";
+  if (model.kind === "reasoner") reasoner(model, main, start, before.signal);
+  else classifier(model, main);
 }
 
 document.getElementById("door").addEventListener("submit", (event) => {

@@ -1,6 +1,7 @@
 // The answer to a question, and why: rules, what would be without each, points, what to observe next.
 
 import { bar, gauge, interval, legend, make, two } from "./common.js";
+import { form } from "./editing.js";
 
 // A probability that was not computed is told so, not left out.
 const share = (often) =>
@@ -13,8 +14,11 @@ const share = (often) =>
 const SHOWN = 12;
 
 export class Reasons {
-  constructor(model, state, switched, point) {
+  constructor(model, state, switched, point, rules, saved) {
     this.model = model;
+    this.written = rules;
+    this.open = null; // the number of the rule that is being edited, 0 for a new one
+
     this.state = state;
     this.switched = switched;
     this.point = point;
@@ -22,16 +26,24 @@ export class Reasons {
     this.bar = bar("large");
     this.numbers = make("p", { class: "numbers", role: "status", id: "answer" });
     this.notes = make("p", { class: "quiet" });
+    this.under = make("p", { class: "under" });
     this.gauge = gauge();
     this.legend = legend(model.prior);
-    this.answer = make("div", { class: "answer", hidden: true }, this.bar, this.legend, this.numbers, this.notes);
+    this.answer = make("div", { class: "answer", hidden: true }, this.under, this.numbers, this.bar, this.legend, this.notes);
     this.words = make("p", { class: "words" });
     this.rules = make("ul", { class: "rules" });
     this.rest = make("div", { class: "rest" });
+    this.title = make("h2", {}, "Rules");
+    this.add = make("button", { type: "button", class: "plain add", onclick: () => this.edit(0) }, "Add a rule");
+    this.fresh = make("div", {});
+    this.saving = make("div", { class: "saving line", role: "status", hidden: true });
+    this.saved = saved;
     this.element = make(
       "section",
       { class: "panel why", "aria-label": "Why" },
-      make("h2", {}, "Rules"),
+      make("div", { class: "line" }, this.title, this.add),
+      this.saving,
+      this.fresh,
       this.words,
       this.rules,
       this.rest,
@@ -39,8 +51,48 @@ export class Reasons {
     this.forget();
   }
 
+  // Which rule is open as a form; none if it is the same again.
+  edit(number) {
+    this.open = this.open === number ? null : number;
+    this.draw();
+    this.element.querySelector(".editing input")?.focus();
+  }
+
+  form(rule) {
+    const apply = async (told) => {
+      try {
+        await this.written.read(this.written.with(rule.rule ?? null, told));
+      } catch (error) {
+        if ("status" in error) return error;
+        throw error;
+      }
+      this.open = null;
+      this.state.write();
+      this.switched();
+      return null;
+    };
+    return form(this.model, rule, apply, () => this.edit(this.open));
+  }
+
+  // What is not in the file yet, and what may be done about it.
+  unsaved() {
+    const count = this.written.changes;
+    this.saving.hidden = count === 0;
+    if (!count) return;
+    const words = `${count} change${count === 1 ? "" : "s"} not in ${this.model.name}`;
+    const save = make("button", { type: "button", class: "main", onclick: () => this.saved() }, "Save");
+    const undo = async () => {
+      this.state.off.clear();
+      await this.written.read([]);
+      this.state.write();
+      this.switched();
+    };
+    this.saving.replaceChildren(make("span", {}, words), ...(this.model.savable ? [save] : []), make("button", { type: "button", onclick: undo }, "Undo all"));
+  }
+
   show(answer) {
     this.answer.hidden = false;
+    this.under.textContent = `${answer.question ?? answer.variable}, ${answer.given ? `given ${answer.given}` : "given nothing"}`;
     this.legend.show(answer.exact);
     if (answer.values) return this.ranked(answer);
     this.bar.hidden = false;
@@ -64,7 +116,7 @@ export class Reasons {
       ...answer.values.slice(0, SHOWN).map((each) => {
         const drawn = bar();
         drawn.show(each, each.value);
-        return make("span", { class: "interval" }, make("span", { class: "label" }, each.value), drawn, make("span", { class: "number" }, interval(each)));
+        return make("span", { class: "interval" }, make("span", { class: "label", title: each.value }, each.value), drawn, make("span", { class: "number" }, interval(each)));
       }),
     );
   }
@@ -75,6 +127,7 @@ export class Reasons {
     this.bar.hidden = false;
     this.bar.clear();
     this.legend.show(true);
+    this.under.textContent = "";
     this.numbers.replaceChildren(make("span", { class: "quiet" }, "thinking …"));
     this.notes.textContent = "";
     this.gauge.show(null);
@@ -87,8 +140,9 @@ export class Reasons {
     this.draw();
   }
 
-  explain(found) {
+  explain(found, title = "Rules") {
     this.found = found;
+    this.title.textContent = title;
     this.draw();
   }
 
@@ -96,12 +150,14 @@ export class Reasons {
     const found = this.found;
     this.words.textContent = found ? found.words : "";
     this.words.hidden = !found;
-    let rules = this.model.rules.map((rule, place) => ({ ...rule, without: found ? found.rules[place].without : null }));
+    this.unsaved();
+    this.fresh.replaceChildren(...(this.open === 0 ? [this.form({ rule: null })] : []));
+    let rules = this.model.rules.map((rule, place) => ({ ...rule, without: found?.rules[place]?.without ?? null }));
     if (found) {
-      for (const rule of rules) rule.change = change(found.answer, rule.without);
+      for (const rule of rules) rule.change = rule.without ? change(found.answer, rule.without) : 0;
       rules.sort((a, b) => b.change - a.change || a.rule - b.rule);
     }
-    const off = rules.filter((rule) => this.state.off.has(rule.rule));
+    const off = rules.filter((rule) => this.state.off.has(rule.rule) || this.written.edited(rule.rule) || this.open === rule.rule);
     if (!this.all && rules.length > SHOWN) {
       const counted = found ? rules.filter((rule) => rule.change > 1e-9) : rules;
       rules = [...new Set([...counted.slice(0, SHOWN), ...off])];
@@ -116,6 +172,8 @@ export class Reasons {
       items.push(make("li", {}, make("button", { type: "button", onclick: press }, `${more} more rules`)));
     }
     const focused = document.activeElement?.id;
+    const typing = this.element.contains(document.activeElement) && document.activeElement.closest(".editing");
+    if (typing && this.rules.contains(typing)) items.splice(items.findIndex((item) => item.dataset.rule === typing.parentElement.dataset.rule), 1, typing.parentElement);
     this.rules.replaceChildren(...items);
     if (focused?.startsWith("rule-")) document.getElementById(focused)?.focus();
     this.rest.replaceChildren(...(found ? this.more(found) : []));
@@ -145,7 +203,23 @@ export class Reasons {
     );
     const says = make("span", { class: "says" }, make("b", {}, `${rule.rule}`), " ", rule.name ? `${rule.name}: ` : "", make("code", {}, rule.says));
     const belief = make("span", { class: "quiet" }, `believed ${two(rule.belief)}`);
-    const parts = [button, says, belief];
+    const edit = make("button", { id: `edit-of-${rule.rule}`, type: "button", class: "plain", "aria-label": `Edit rule ${rule.rule}`, onclick: () => this.edit(rule.rule) }, "Edit");
+    const parts = [button, says, make("span", { class: "tail" }, belief, edit)];
+    if (this.written.edited(rule.rule)) {
+      const back = async () => {
+        await this.written.read(this.written.without(rule.rule));
+        this.state.write();
+        this.switched();
+      };
+      const added = rule.rule > this.written.own.length;
+      const undo = make("button", { type: "button", class: "plain", "aria-label": `${added ? "Remove" : "Undo"} rule ${rule.rule}`, onclick: back }, added ? "Remove" : "Undo");
+      parts.push(make("span", { class: "quiet changed without" }, added ? "new" : "changed", " ", undo));
+    }
+    if (this.open === rule.rule) {
+      const item = make("li", { class: "rule open" }, this.form(rule));
+      item.dataset.rule = String(rule.rule);
+      return item;
+    }
     if (on && rule.without && rule.change > 1e-9) {
       const drawn = bar();
       drawn.show(rule.without, `without rule ${rule.rule}`);
@@ -155,7 +229,9 @@ export class Reasons {
       const words = quarrel ? `without it a conflict of ${two(rule.without.conflict)}` : "changes nothing here";
       parts.push(make("span", { class: "quiet without" }, words));
     }
-    return make("li", { class: on ? "rule" : "rule off" }, ...parts);
+    const item = make("li", { class: on ? "rule" : "rule off" }, ...parts);
+    item.dataset.rule = String(rule.rule);
+    return item;
   }
 
   more(found) {

@@ -20,10 +20,15 @@ export class Variables {
     const filter = debounced(80, () => this.filter());
     this.search.addEventListener("input", filter);
     this.only.addEventListener("change", () => this.filter());
-    const clear = make("button", { type: "button", onclick: () => this.clear() }, "Unset all");
+    this.order = order(model, () => this.sort());
+    this.grouped = make("input", { type: "checkbox" });
+    this.grouped.checked = true;
+    this.grouped.addEventListener("change", () => this.arrange());
     this.count = make("p", { class: "quiet", role: "status" });
     this.list = make("ul", { class: "variables" });
-    const tools = model.variables.length > 6 ? [this.search] : [];
+    this.under = make("p", { class: "under" });
+    const tools = model.variables.length > 6 ? [this.search, this.order] : [];
+    this.grouping = make("label", { class: "check" }, this.grouped, "grouped");
     this.element = make(
       "section",
       { class: "panel set-here", "aria-label": "Variables" },
@@ -33,8 +38,9 @@ export class Variables {
         { class: "line tools" },
         ...tools,
         make("label", { class: "check" }, this.only, "only what changed"),
-        clear,
+        this.grouping,
       ),
+      this.under,
       this.count,
       this.list,
     );
@@ -50,13 +56,44 @@ export class Variables {
     const groups = [...alike].filter(([, rows]) => rows.length >= FEW);
     const others = [...alike.values()].filter((rows) => rows.length < FEW).flat();
     if (others.length) groups.push(["others", others]);
-    const grouped = this.rows.length >= MANY && groups.length > 1;
-    this.groups = [];
-    for (const [name, rows] of grouped ? groups : [["", this.rows]]) {
-      const title = grouped ? make("li", { class: "group" }, make("h3", {}, `${name} (${rows.length})`)) : null;
-      if (title) this.groups.push({ title, rows });
-      this.list.append(...(title ? [title] : []), ...rows.map((row) => row.element));
+    const several = this.rows.length >= MANY && groups.length > 1;
+    this.grouping.hidden = !several;
+    this.groups = (several && this.grouped.checked ? groups : [["", this.rows]]).map(([name, rows]) => this.group(name, rows));
+    this.sort();
+  }
+
+  // Rows under a title that folds them away; without a name they have none.
+  group(name, rows) {
+    const group = { rows, title: null, folded: false };
+    if (!name) return group;
+    const fold = make("button", { type: "button", class: "plain fold", "aria-expanded": "true" }, `${name} (${rows.length})`);
+    fold.addEventListener("click", () => {
+      group.folded = !group.folded;
+      fold.setAttribute("aria-expanded", String(!group.folded));
+      this.filter();
+    });
+    group.title = make("li", { class: "group" }, make("h3", {}, fold));
+    return group;
+  }
+
+  // Rows in the order that is asked for, each within its group; those that are set come last.
+  sort() {
+    const value = this.order.value;
+    const measure = (row) => Math.max(...row.bars.map(({ answer }) => (answer ? (KEYS[value](answer) ?? -1) : -1)));
+    const items = this.groups.flatMap((group) => {
+      const rows = [...group.rows];
+      if (value !== "model") {
+        const keys = new Map(rows.map((row) => [row, this.state.set.has(row.variable.name) ? -2 : measure(row)]));
+        rows.sort((a, b) => keys.get(b) - keys.get(a));
+      }
+      return [...(group.title ? [group.title] : []), ...rows.map((row) => row.element)];
+    });
+    if (items.some((item, place) => this.list.children[place] !== item)) {
+      const focused = document.activeElement;
+      this.list.replaceChildren(...items);
+      if (this.list.contains(focused)) focused.focus({ preventScroll: true });
     }
+    this.filter();
   }
 
   row(variable) {
@@ -105,7 +142,7 @@ export class Variables {
         class: "threshold",
         value: variable.middle,
         "aria-label": `${variable.name} at least`,
-        title: `from ${variable.from} to ${variable.to}`,
+        title: `from ${variable.from} to ${variable.to}${unit(variable)}`,
       });
       const line = add(make("label", { class: "label" }, "≥ ", field), `${variable.written}>=${variable.middle}`);
       field.addEventListener("change", () => {
@@ -122,15 +159,10 @@ export class Variables {
     this.changed();
   }
 
-  clear() {
-    this.state.set.clear();
-    this.state.write();
-    this.changed();
-  }
-
   // Shows what is set; no interval stays that was found under another condition.
   settle() {
     const about = JSON.stringify(this.state.about);
+    this.under.textContent = this.state.given ? `intervals given ${this.state.given}` : "";
     for (const row of this.rows) {
       const value = this.state.set.get(row.variable.name) ?? null;
       row.control.show(value);
@@ -172,7 +204,7 @@ export class Variables {
       if (nothing) this.before.set(line.question, answer);
       conflict(answer.conflict);
     }, rank);
-    this.filter();
+    this.sort();
     if (!nothing) await this.compare(lines, signal, rank);
   }
 
@@ -203,7 +235,10 @@ export class Variables {
       row.element.hidden = !fits || (this.only.checked && !moved && !set);
       shown += row.element.hidden ? 0 : 1;
     }
-    for (const group of this.groups) group.title.hidden = group.rows.every((row) => row.element.hidden);
+    for (const group of this.groups) {
+      if (group.title) group.title.hidden = group.rows.every((row) => row.element.hidden);
+      if (group.folded && !wanted) for (const row of group.rows) row.element.hidden = true;
+    }
     const all = this.rows.length;
     this.count.textContent = shown === all ? "" : `${shown} of ${all} variables`;
     this.count.hidden = shown === all;
@@ -218,6 +253,20 @@ export class Variables {
     row.element.scrollIntoView({ block: "center" });
     row.control.querySelector("button, select, input").focus();
   }
+}
+
+const KEYS = {
+  model: () => 0,
+  plausibility: (answer) => answer.plausibility + answer.belief / 1000, // of equally plausible ones the more believed
+  belief: (answer) => answer.belief + answer.plausibility / 1000,
+  probability: (answer) => answer.probability?.value ?? -1,
+};
+
+function order(model, changed) {
+  const words = { model: "in the model's order", plausibility: "most plausible first", belief: "most believed first" };
+  if (model.prior) words.probability = "most probable first";
+  const options = Object.entries(words).map(([value, label]) => make("option", { value }, label));
+  return make("select", { "aria-label": "Order of the variables", onchange: changed }, ...options);
 }
 
 // Bounds that overlap may be the same number.
@@ -261,8 +310,10 @@ function choice(variable, put) {
   return element;
 }
 
+const unit = (variable) => (variable.unit && !["date", "time", "clock"].includes(variable.unit) ? ` ${variable.unit}` : "");
+
 function real(variable, put) {
-  const words = `${variable.from} to ${variable.to}`;
+  const words = `${variable.from} to ${variable.to}${unit(variable)}`;
   const field = make("input", {
     "aria-label": `Set ${variable.name}, as 20 or >=20`,
     placeholder: words,

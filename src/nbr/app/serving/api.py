@@ -71,13 +71,16 @@ class Plain(Response):
             return json.dumps(_finite(content)).encode("ascii")
 
 
-def create(model: Any, name: str, door: Door, allowed: Allowed | None = None, apart: bool = False) -> Guard:
+def create(
+    model: Any, name: str, door: Door, allowed: Allowed | None = None, apart: bool = False, path: Path | None = None
+) -> Guard:
     """An ASGI application for one model that was loaded; requests name no files.
 
-    With `apart` slow questions go to processes of their own, to which the model must be able to travel.
+    With `apart` slow questions go to processes of their own, to which the model must be able to travel. `path` is the
+    file of the model: it is read again when it changes, and a .toml can be saved from the page.
     """
     allowed = allowed or Allowed()
-    make, routes = _reasoner(model, name) if isinstance(model, Reasoner) else _classifier(model, name, allowed)
+    make, routes = _reasoner(model, name, path) if isinstance(model, Reasoner) else _classifier(model, name, allowed)
     here, count = make(), allowed.slow_workers
     lanes = Lanes(here, Processes(make, count) if apart else Threads(here, count), allowed)
 
@@ -109,8 +112,8 @@ def create(model: Any, name: str, door: Door, allowed: Allowed | None = None, ap
     return Guard(app, door, allowed)
 
 
-def _reasoner(model: Reasoner, name: str) -> tuple[Callable[[], Asked], Routes]:
-    return partial(Asked, model, name), _about_rules
+def _reasoner(model: Reasoner, name: str, path: Path | None) -> tuple[Callable[[], Asked], Routes]:
+    return partial(Asked, model, name, path), _about_rules
 
 
 def _classifier(model: Any, name: str, allowed: Allowed) -> tuple[Callable[[], Judged], Routes]:
@@ -123,7 +126,31 @@ def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
     @api.get("/model")
     async def model() -> Plain:
         """Variables, rules, and whether there is a prior."""
-        return Plain(asked.model())
+        return Plain(await lanes.short(_said("model", None)))
+
+    @api.get("/version")
+    async def version() -> Plain:
+        """What changes when the file of the model does."""
+        return Plain(await lanes.short(_said("version", None)))
+
+    @api.post("/rules")
+    async def rules(body: bodies.Edited) -> Plain:
+        """The rules of the model with those that were changed or added; an error says which one is wrong."""
+        return Plain(await lanes.short(_said("listed", body)))
+
+    @api.post("/save")
+    async def save(body: bodies.Edited) -> Plain:
+        """Write changed rules to the .toml file that is served, and tell the model as it is then."""
+        return Plain(await lanes.short(_said("save", body)))
+
+    @api.post("/marginals")
+    async def marginals(body: bodies.Marginals) -> Plain:
+        """How likely every value of every variable is; numbers in about ten pieces."""
+
+        def settled(found: Report) -> bool:
+            return bool(found["exact"])
+
+        return Plain(await lanes.either(_said("marginals", body), settled, body.budget))
 
     @api.post("/ask")
     async def ask(body: bodies.Ask) -> Plain:
@@ -181,12 +208,12 @@ def _about_pictures(api: APIRouter, judged: Judged, lanes: Lanes) -> None:
         return Plain(await lanes.long(_said("attack", body)))
 
 
-def _said(name: str, body: bodies.Body) -> Work:
+def _said(name: str, body: bodies.Body | None) -> Work:
     """What a request asks of the model that is served: the method of that name. It can be sent to another process."""
     return partial(_called, name, body)
 
 
-def _called(name: str, body: bodies.Body, served: Any, budget: float) -> Report:
+def _called(name: str, body: bodies.Body | None, served: Any, budget: float) -> Report:
     found: Report = getattr(served, name)(body, budget)
     return found
 

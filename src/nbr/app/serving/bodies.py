@@ -19,11 +19,23 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class Written(Body):
+    """A rule that was changed or added on the page: it counts for this request alone."""
+
+    rule: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="The number of a rule of the model; null adds one."
+    )
+    says: Words | None = Field(None, description="The statement, as rain -> grass=wet; null leaves it as it is.")
+    belief: Annotated[float, Field(ge=0, le=1)]
+    name: Annotated[str, Field(max_length=LETTERS)] | None = None
+
+
 class About(Body):
-    """A condition, rules that are switched off, and how long it may take."""
+    """A condition, rules that are switched off, changed or added, and how long it may take."""
 
     given: Annotated[str, Field(max_length=LETTERS)] | None = Field(None, description="A condition, as x0=1, x1..x4=0.")
     off: Numbers = Field([], description="Numbers, from 1, of rules to leave out.")
+    rules: Annotated[list[Written], Field(max_length=500)] = Field([], description="Rules changed or added.")
     budget: Seconds | None = Field(None, description="Seconds; the server has a limit of its own.")
     seed: Seed = 0
 
@@ -42,6 +54,17 @@ class AskMany(About):
     probability: bool = Field(False, description="Also how often, where the model has a prior.")
 
 
+class Marginals(About):
+    """Every value of every variable at once."""
+
+
+class Edited(Body):
+    """Rules changed, added or switched off, as they are to be listed or saved."""
+
+    off: Numbers = []
+    rules: Annotated[list[Written], Field(max_length=500)] = []
+
+
 class Sample(About):
     count: Annotated[int, Field(ge=1, le=10_000)] = 10
 
@@ -53,3 +76,4 @@ class Picture(Body):
     numbers: Annotated[list[Annotated[float, Field(allow_inf_nan=False)]], Field(max_length=100_000)] | None = Field(
         None, description="Or the numbers themselves, row by row."
     )
+    sample: Annotated[int, Field(ge=0)] | None = Field(None, description="Or the number of a sample, from 0.")

@@ -62,7 +62,8 @@ def serve(
     found = load(model)
     made = token or (None if host in HERE else secrets.token_urlsafe(24))
     allowed = Allowed(seconds=budget)
-    app = create(found, Path(model).name, Door.of(host, made), allowed, apart=True)
+    place = Path(model)
+    app = create(found, place.name, Door.of(host, made), allowed, apart=True, path=place if place.is_file() else None)
     shown = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     with _listen(host, port) as listening, _nothing_left(), contextlib.suppress(KeyboardInterrupt):
         address = f"http://{shown}:{listening.getsockname()[1]}/" + ("" if made is None else f"#token={made}")

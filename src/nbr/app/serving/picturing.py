@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import math
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from nbr.robustness.target import Target
 
 Report = dict[str, Any]
 Array = NDArray[Any]
+SAMPLES, LOOKED_AT = 10, 150  # examples to start from, and among how many of those remembered they are looked for
 STEPS = 20  # of the attack: more of them bring little, and somebody is waiting
 SHOWN = ("label", "proved_radius", "proved_of", "warnings")
 NUMBERS = "numbers"  # what is proved of inputs that are no pictures
@@ -50,7 +52,21 @@ class Judged:
             "contents": self.classifier.contents(),
             "figures": told["figures"],
             "attack": hasattr(self.classifier, "as_module"),
+            "samples": [{"label": label, "image": self._shades(numbers)} for label, numbers in self.samples],
         }
+
+    @cached_property
+    def samples(self) -> list[tuple[str, Array]]:
+        """Some examples of each label that the classifier remembers, with the label that it gives them."""
+        if self.shape is None or not isinstance(self.classifier, RobustClassifier) or self.classifier.values_ is None:
+            return []
+        remembered = self.classifier.rules_.memories[:LOOKED_AT].double().numpy()
+        if not len(remembered):
+            return []
+        labels = self.classifier.predict(remembered)
+        each = max(1, SAMPLES // len(self.classifier.classes_))
+        of = {str(label): remembered[labels == label][:each] for label in self.classifier.classes_}
+        return [(label, numbers.reshape(self.shape)) for label, several in of.items() for numbers in several]
 
     def classify(self, body: bodies.Picture, budget: float) -> Report:
         """The label, intervals, conflict, proved radius and the rules that counted most, with what they remember."""
@@ -87,8 +103,12 @@ class Judged:
 
     def _input(self, body: bodies.Picture) -> Prepared:
         """What a request shows, as the classifier takes it, and what was done to get there."""
-        if (body.picture is None) == (body.numbers is None):
-            raise NbrError("give either a picture or numbers")
+        if sum(each is not None for each in (body.picture, body.numbers, body.sample)) != 1:
+            raise NbrError("give either a picture, numbers or the number of a sample")
+        if body.sample is not None:
+            if body.sample >= len(self.samples):
+                raise NbrError(f"there is no sample {body.sample}: the classifier has {len(self.samples)}")
+            return Prepared(self.samples[body.sample][1], [])
         if body.numbers is not None:
             wanted = int(self.classifier.n_features_in_)
             if len(body.numbers) != wanted:

@@ -5,21 +5,27 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from nbr.app import often, screen
 from nbr.app.serving import bodies
 from nbr.app.serving.limits import Late
+from nbr.app.serving.wall import Base
+from nbr.app.serving.watched import Watched
 from nbr.asking.asked import Memo
 from nbr.asking.many import ask_many
 from nbr.asking.question import Settings, ask
 from nbr.asking.ranking import bare
 from nbr.density.probability import Probability
+from nbr.density.ranges import rows_of
 from nbr.errors import NbrError
 from nbr.language import parse
 from nbr.language.expressions import LABEL, NUMBER, quoted
+from nbr.model import Model
 from nbr.reasoner import Reasoner
 from nbr.remembered import Remembered
+from nbr.rules import Clause
 from nbr.world import Variable, World
 
 Report = dict[str, Any]
@@ -45,26 +51,59 @@ class Misread(NbrError):
 class Asked:
     """A reasoner behind an API. Asking does not change it, so that threads may share it."""
 
-    def __init__(self, reasoner: Reasoner, name: str) -> None:
-        self.reasoner, self.name = reasoner, name
-        self.memo: Memo = Remembered(REMEMBERED)
-        self.variants: Remembered[tuple[int, ...], Reasoner] = Remembered(VARIANTS)
+    def __init__(self, reasoner: Reasoner, name: str, path: Path | None = None) -> None:
+        self.name, self.file = name, Watched(reasoner, path)
+        self._begin(reasoner)
 
-    def model(self) -> Report:
-        """Variables, rules, and whether there is a prior."""
-        told = screen.reasoner_json(self.reasoner)
-        rules: Any = told["rules"]
-        inputs = [sorted(set(rule.inputs), key=rule.world.column) for rule in self.reasoner.rules]
+    def _begin(self, reasoner: Reasoner) -> None:
+        self.reasoner = reasoner
+        self.memo: Memo = Remembered(REMEMBERED)
+        self.variants: Remembered[tuple[object, ...], Reasoner] = Remembered(VARIANTS)
+        self.base: Base | None = None
+
+    def now(self) -> Reasoner:
+        """The model, read again if its file has changed."""
+        if (changed := self.file.changed()) is not None:
+            self._begin(changed)
+        return self.reasoner
+
+    def model(self, body: bodies.Body | None = None, budget: float = 0.0) -> Report:
+        """Variables, rules, whether there is a prior, and what its file is like."""
+        reasoner = self.now()
         return {
             "name": self.name,
             "kind": "reasoner",
-            "prior": self.reasoner.model.prior is not None,
-            "variables": [_variable(name, kind) for name, kind in self.reasoner.world.variables.items()],
-            "rules": [
-                {"rule": number, **rule, "inputs": read}
-                for number, (rule, read) in enumerate(zip(rules, inputs, strict=True), 1)
-            ],
+            "prior": reasoner.model.prior is not None,
+            "learned": reasoner.model.prior is not None and reasoner.model.seen is not None,
+            "counted": rows_of(reasoner.model.seen, ()),
+            "variables": [_variable(name, kind) for name, kind in reasoner.world.variables.items()],
+            "rules": _listed(reasoner),
+            **self.file.as_json(),
         }
+
+    def version(self, body: bodies.Body | None = None, budget: float = 0.0) -> Report:
+        """What tells that the file has changed, and what is wrong with it if it cannot be read."""
+        self.now()
+        return self.file.as_json()
+
+    def listed(self, body: bodies.Edited, budget: float) -> Report:
+        """The rules with those that were changed or added."""
+        self.now()
+        return {"rules": _listed(self.variant((), body.rules))}
+
+    def save(self, body: bodies.Edited, budget: float) -> Report:
+        """Write changed, added and switched rules to the file of the model, and read it again."""
+        self.now()
+        self.variant((), body.rules)
+        self.file.save(body)
+        return self.model()
+
+    def marginals(self, body: bodies.Marginals, budget: float) -> Report:
+        """Every value of every variable: how likely it is under the condition, and without one."""
+        reasoner, given, budget = self._read(body, budget)
+        if self.base is None:
+            self.base = Base.of(self.reasoner)
+        return self.base.report(reasoner, given, budget, body.seed)
 
     def ask(self, body: bodies.Ask, budget: float) -> Report:
         """The answer as `nbr ask --json` has it; a ranking where the question is the name of a choice or a number."""
@@ -116,28 +155,64 @@ class Asked:
 
         What takes too long to read is no quick question.
         """
-        start, world, given = time.monotonic(), self.reasoner.world, (body.given or "").strip() or None
+        start, world, given = time.monotonic(), self.now().world, (body.given or "").strip() or None
         for field, words in {**asked, **({} if given is None else {"given": body.given or ""})}.items():
             _check(world, field, words)
             if time.monotonic() - start > max(budget, READ):
                 raise Late(f"reading it took longer than the {budget:g} seconds that it may take; ask for less")
-        reasoner = self.without(tuple(sorted(set(body.off))))
+        reasoner = self.variant(tuple(sorted(set(body.off))), body.rules)
         return reasoner, given, max(LEAST, budget - (time.monotonic() - start))
 
-    def without(self, off: tuple[int, ...]) -> Reasoner:
-        """The model with some rules believed to degree 0: their numbers stay, and they change nothing."""
-        if not off:
+    def variant(self, off: tuple[int, ...], rules: Sequence[bodies.Written] = ()) -> Reasoner:
+        """The model with some rules changed or added, and others believed to degree 0: numbers stay."""
+        if not off and not rules:
             return self.reasoner
-        found = self.variants.get(off)
+        key = (off, *((each.rule, each.says, each.belief, each.name) for each in rules))
+        found = self.variants.get(key)
         if found is None:
-            found = self.variants[off] = self._without(off)
+            found = self.variants[key] = self._variant(off, rules)
         return found
 
-    def _without(self, off: Sequence[int]) -> Reasoner:
-        known = self.reasoner.model
-        if off[-1] > len(known.rules):
-            raise NbrError(f"there is no rule {off[-1]}: the model has {len(known.rules)}")
-        return Reasoner.of(known.without([number - 1 for number in off]))
+    def _variant(self, off: Sequence[int], rules: Sequence[bodies.Written]) -> Reasoner:
+        model = changed(self.reasoner.model, rules)
+        if off and off[-1] > len(model.rules):
+            raise NbrError(f"there is no rule {off[-1]}: the model has {len(model.rules)}")
+        return Reasoner.of(model.without([number - 1 for number in off]))
+
+
+def changed(model: Model, rules: Sequence[bodies.Written]) -> Model:
+    """The model with rules in the place of its own, and others behind them; an error names the one that is wrong."""
+    kept = list(model.rules)
+    for place, each in enumerate(rules):
+        try:
+            if each.rule is not None and each.rule > len(model.rules):
+                raise NbrError(f"there is no rule {each.rule}: the model has {len(model.rules)}")
+            if each.says is None:
+                if each.rule is None:
+                    raise NbrError("a new rule needs a statement")
+                kept[each.rule - 1] = kept[each.rule - 1].with_belief(each.belief)
+                continue
+            rule = Clause(each.says, each.belief, each.name).bind(model.world)
+        except NbrError as error:
+            raise Misread.of(f"rules.{place}", error) from None
+        if each.rule is None:
+            kept.append(rule)
+        else:
+            kept[each.rule - 1] = rule
+    return model.with_rules(kept)
+
+
+def _listed(reasoner: Reasoner) -> list[Report]:
+    told: Any = screen.reasoner_json(reasoner)["rules"]
+    return [
+        {
+            "rule": number,
+            **each,
+            "inputs": sorted(set(rule.inputs), key=rule.world.column),
+            "clause": isinstance(rule, Clause),
+        }
+        for number, (each, rule) in enumerate(zip(told, reasoner.rules, strict=True), 1)
+    ]
 
 
 def _check(world: World, field: str, words: str) -> None:

@@ -1,0 +1,94 @@
+"""Closed variables in small worlds: the least model of every world over every value of the open variables."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from nbr.asking.asked import Asked
+from nbr.asking.outcome import Outcome, of_formula
+from nbr.errors import NbrError
+from nbr.inference import Estimate
+from nbr.inference.selectors import detached, worlds
+from nbr.language import Expression
+from nbr.model import Model
+from nbr.points.cells import cells
+from nbr.ways import Cost, Limits, Way
+from nbr.world import World
+
+RULES = 14
+CANNOT = "the condition cannot hold: no rules that may be there together make it so"
+POINTS = 1 << 18  # of open variables, in all worlds together
+
+
+class Least(Way[Asked, Outcome]):
+    """Rule by rule from what is open, until nothing more becomes true; a fuzzy rule is no definition."""
+
+    name = "least"
+
+    def unfit(self, asked: Asked) -> str | None:
+        model = asked.folded.model
+        if model.codec is not None:
+            return "rules speak of codes"
+        if asked.grid is not None or not isinstance(asked.part.proposition, Expression):
+            return "a grid was asked for" if asked.grid is not None else "the question is fuzzy"
+        if len(model.rules) > RULES or _size(model) << len(model.rules) > POINTS:
+            return f"it takes up to {RULES} rules, and few open variables"
+        return None
+
+    def cost(self, asked: Asked) -> Cost:
+        model = asked.folded.model
+        return Cost(1e-7 * (_size(model) << len(model.rules)) * (len(model.rules) + 1), sure=True)
+
+    def solve(self, asked: Asked, limits: Limits) -> Outcome:
+        question, condition = asked.stated
+        model, world = asked.folded.model, asked.folded.model.world
+        chance, count = worlds(detached(model.presence)), len(model.rules)
+        points, present = _started(model)
+        _closed(model, points, present)
+        reached = torch.ones(len(points), dtype=torch.float64)
+        for position, rule in enumerate(model.rules):
+            if position not in model.program.defining:
+                reached = torch.where(present[:, position], torch.minimum(reached, rule.grades(points)), reached)
+        if condition is not None:
+            reached = torch.where(condition.holds(world, points), reached, 0.0)
+        holds = question.holds(world, points)
+        sides = [torch.where(side, reached, 0.0).view(1 << count, -1).amax(dim=1) for side in (holds, ~holds)]
+        values = torch.stack([chance @ side for side in (*sides, torch.maximum(*sides))])
+        if float(values[2]) == 0:
+            raise NbrError(CANNOT)
+        return of_formula(Estimate(values, values, self.name), why="worlds and open variables are few enough to list")
+
+
+def _size(model: Model) -> int:
+    """How many combinations open variables have; beyond all limits where one is a number."""
+    size = 1
+    for name, variable in model.world.variables.items():
+        size *= 1 if name in model.closed else variable.size or POINTS + 1
+    return size
+
+
+def _started(model: Model) -> tuple[Tensor, Tensor]:
+    """All points of open variables in each world, closed ones 0; and which rules are there."""
+    names = [name for name in model.world.names if name not in model.closed]
+    open_ = torch.zeros(1, 0, dtype=torch.float64)
+    if names:
+        small = World({name: model.world.variables[name] for name in names})
+        open_ = torch.cat([chunk for chunk, _ in cells(small, {}, (), 1).chunks()])
+    count = len(model.rules)
+    present = (torch.arange(1 << count)[:, None] >> torch.arange(count)) % 2 == 1
+    points = torch.zeros(len(open_) << count, len(model.world), dtype=torch.float64)
+    points[:, [model.world.column(name) for name in names]] = open_.repeat(1 << count, 1)
+    return points, present.repeat_interleave(len(open_), dim=0)
+
+
+def _closed(model: Model, points: Tensor, present: Tensor) -> None:
+    """Fill in the least model, layer by layer."""
+    world, program = model.world, model.program
+    for layer in program.layers:
+        for _ in range(len(layer)):
+            for name in layer:
+                made = points[:, world.column(name)] > 0
+                for each in program.of(name):
+                    made = made | (present[:, each.rule] & each.body.holds(world, points))
+                points[:, world.column(name)] = made.double()
