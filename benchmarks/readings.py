@@ -156,7 +156,7 @@ def attacked(X: torch.Tensor, reading: torch.Tensor, lengths: torch.Tensor, modu
     return (whole + (kept.double() - X.double())).clamp(0, 1)
 
 
-def attack(count: int, steps: int = 30, modulus: int = 10) -> dict:
+def attack(count: int, steps: int = 25, modulus: int = 10) -> dict:
     X, _, _ = pictures()
     where, truth = numbers(count, 4, modulus, seed=1)
     reasoner = model(4, modulus, 1.0)

@@ -25,14 +25,27 @@ SAID = 0.5  # plausibility from which on a label is said to be possible
 BINS = 10
 
 
-def examples(world: str, rows: int, seed: int) -> dict[str, object]:
+def examples(world: str, rows: int, seed: int) -> tuple[dict[str, object], np.ndarray]:
     labels, pairs = WORLDS[world]
     pictures, digits = nbr.datasets.mnist(part="train")
     dice = np.random.default_rng(seed)
     left = {digit: list(dice.permutation(np.flatnonzero(digits == digit))) for digit in range(labels)}
     chosen = [dice.permutation(pairs[dice.integers(len(pairs))]) for _ in range(rows)]
     taken = np.array([[left[one].pop(), left[other].pop()] for one, other in chosen])
-    return {"a": pictures[taken[:, 0]], "b": pictures[taken[:, 1]], "s": digits[taken].sum(axis=1)}
+    shown = {"a": pictures[taken[:, 0]], "b": pictures[taken[:, 1]], "s": digits[taken].sum(axis=1)}
+    return shown, digits[taken]
+
+
+def statements(told: dict[str, object], digits: np.ndarray, labelled: int) -> list[str]:
+    """The sum of each row; of some rows, each kind of pair in turn, both digits."""
+    says = [f"a + b = {total}" for total in np.asarray(told["s"]).tolist()]
+    kinds: dict[tuple[int, ...], list[int]] = {}
+    for row, pair in enumerate(np.sort(digits, axis=1).tolist()):
+        kinds.setdefault(tuple(pair), []).append(row)
+    for number in range(labelled):
+        row = list(kinds.values())[number % len(kinds)].pop(0)
+        says[row] = f"a = {digits[row, 0]}, b = {digits[row, 1]}"
+    return says
 
 
 def calibration(sure: np.ndarray, right: np.ndarray) -> float:
@@ -64,21 +77,33 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=3000)
     parser.add_argument("--groups", type=int, default=60)
     parser.add_argument("--epochs", type=float, default=10.0)
+    parser.add_argument("--labelled", type=int, default=0, help="rows of which both digits are told")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     torch.set_num_threads(1)
     labels, _ = WORLDS[args.world]
     pictures, truth = nbr.datasets.mnist(labels=tuple(range(labels)), part="test")
     model = nbr.Reasoner(nbr.World({name: nbr.Real(0, labels - 1, step=1) for name in "ab"}))
-    told = examples(args.world, args.rows, args.seed)
+    told, digits = examples(args.world, args.rows, args.seed)
+    says = statements(told, digits, args.labelled)
     for groups in (args.groups, None):
         start = time.monotonic()
         settings = {"network": "lenet", "epochs": args.epochs, "groups": groups, "seed": args.seed}
-        taught = nbr.train(model, told, "a + b = s", **settings)
+        taught = nbr.train(model, told, says, **settings)
         sensor = taught.model.sensors["a"]
         assert isinstance(sensor, NetworkSensor)
         found = judged(sensor, torch.as_tensor(pictures).float(), truth)
-        print(json.dumps({"world": args.world, **settings, **found, "seconds": round(time.monotonic() - start)}))
+        print(
+            json.dumps(
+                {
+                    "world": args.world,
+                    "labelled": args.labelled,
+                    **settings,
+                    **found,
+                    "seconds": round(time.monotonic() - start),
+                }
+            )
+        )
         for note in sensor.notes:
             print(note, flush=True)
 

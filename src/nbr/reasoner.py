@@ -180,11 +180,11 @@ class Reasoner:
             return readings.Readings(self.model, found.evidence, found.count, Reasoner.of)
         return Reasoner.of(self.model.see(found.evidence))
 
-    def certified_radius(self, each: bool = False) -> float:
+    def certified_radius(self, each: bool = False, given: str | Expression | None = None) -> float:
         """The L2 length of changes of all pictures seen together, or with `each` of every one, that cannot change what
         is read: the values of their variables at the best point. Proved, rules of any belief included.
         """
-        return float(readings.one(self.model).certified_radius(each)[0])
+        return float(readings.one(self.model).given(given).certified_radius(each)[0])
 
     def belief_within(self, length: float, *, budget: float = 10.0, seed: int = 0) -> corner.Within:
         """Belief and plausibility of what is read, for every change of each picture by at most this L2 length."""

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nbr.factors import contraction
-from nbr.factors.order import find
+from nbr.factors.order import HOPELESS, find
 from products import product
 
 
@@ -81,3 +81,12 @@ def test_the_cost_is_known_and_does_not_see_the_batch() -> None:
     assert order.width <= 27
     assert order.cost < 10_000
     assert len(contraction.batches(order, 10**6)) > 1
+
+
+def test_a_variable_that_one_table_alone_reads_does_not_end_the_order() -> None:
+    """Each table of a chain has a variable of its own: an order by estimates that kept these would be hopeless."""
+    scopes = [(place, place + 1, 100 + place) for place in range(60)]
+    found = find(scopes, [3] * 200)
+    assert len(found.steps) == len(scopes) - 1
+    assert found.width <= 243
+    assert found.cost < HOPELESS

@@ -127,6 +127,20 @@ def test_a_tie_proves_nothing_and_no_rival_everything() -> None:
     assert forced.certified_radius(each=True) == np.inf
 
 
+def test_a_condition_counts() -> None:
+    """Under a condition the proof is that of a model in which it is a rule."""
+    seen = pictures(4, 6)
+    ruled = reasoner([*BASES[2], ("k & c<3", 1.0), ("b=1", 0.5)]).see(seen)
+    asked = reasoner(BASES[2]).see(seen).given("k & c<3").given("b=1 @ 0.5")
+    assert asked.points() == ruled.points()
+    for each in (False, True):
+        np.testing.assert_allclose(asked.certified_radius(each), ruled.certified_radius(each))
+    one = reasoner(BASES[2]).see({name: part[0] for name, part in seen.items()})
+    assert one.certified_radius(given="k & c<3, b=1 @ 0.5") == ruled.certified_radius()[0]
+    with pytest.raises(nbr.NbrError, match="degree 1 and the condition"):
+        reasoner(BASES[1]).see(seen).given("b=0").best()
+
+
 def test_a_prior_counts() -> None:
     rates = nbr.priors.Independent(WORLD, [torch.tensor([0.9, 0.05, 0.05]), *nbr.priors.uniform(WORLD).columns[1:]])
     model = nbr.Reasoner(WORLD, sensors=EYES, prior=rates)

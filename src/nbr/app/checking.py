@@ -34,11 +34,11 @@ def best(
     from nbr.errors import NbrError
 
     if see_table is not None:
-        if given or see or count != 1:
-            raise NbrError("--see-table has one reading a line, and does not go with --given, --see or --count")
+        if see or count != 1:
+            raise NbrError("--see-table has one reading a line, and does not go with --see or --count")
         from nbr.app import seeing
 
-        typer.echo(seeing.best(model, see_table, as_json))
+        typer.echo(seeing.best(model, see_table, condition(given), as_json))
         return
     reasoner = opening.opened(model, see)
     found = reasoner.best(condition(given), count, budget=budget)

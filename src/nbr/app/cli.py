@@ -26,6 +26,7 @@ from nbr.app import (
 )
 from nbr.app.agents import command as agents
 from nbr.app.groups import Grouped
+from nbr.app.importing import command as importing
 from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, See, Seed, condition, fresh
 from nbr.app.serving import command
 
@@ -160,6 +161,7 @@ app.command()(picturing.data)
 app.command()(repeating.reproduce)
 app.command()(schema.schema)
 app.command()(agents.mcp)
+app.command("import")(importing.imported)
 
 
 @app.command()

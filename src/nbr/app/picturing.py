@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nbr.app.options import Jobs, Json, See, Seed, SeeTable
+from nbr.app.options import Given, Jobs, Json, See, Seed, SeeTable, condition
 
 Pictures = Annotated[list[Path], typer.Argument(help="Picture files, such as PNG or JPEG.", metavar="PICTURE")]
 Classifier = Annotated[
@@ -47,6 +47,7 @@ def certify(
     ] = "mnist-4-9",
     see: See = None,
     see_table: SeeTable = None,
+    given: Given = None,
     each: Annotated[
         bool, typer.Option("--each", help="With --see: the change that every picture may have, not all together.")
     ] = False,
@@ -68,8 +69,10 @@ def certify(
     if see or see_table is not None:
         if pictures or (see and see_table is not None):
             raise NbrError("give pictures to classify, or --see, or --see-table")
-        typer.echo(seeing.certified(Path(model), see, see_table, each, as_json))
+        typer.echo(seeing.certified(Path(model), see, see_table, condition(given), each, as_json))
         return
+    if given or each:
+        raise NbrError("--given and --each are for what --see or --see-table show")
     if not pictures:
         raise NbrError("a picture is missing: nbr certify PICTURE, or --model MODEL --see NAME=FILE")
     reports, failed = classifying.classify(pictures, model, jobs=jobs)

@@ -45,20 +45,19 @@ def _lacking(names: Sequence[str], cells: Sequence[str]) -> str:
 class Sight:
     """Rows of pictures as a model sees them."""
 
-    def __init__(self, model: Path, rows: Sequence[Files]) -> None:
+    def __init__(self, model: Path, rows: Sequence[Files], given: str | None = None) -> None:
         reasoner, self.names = load_reasoner(model), list(rows[0])
         sensors = reasoner.model.sensors
         for name in self.names:
             if name not in sensors:
                 raise NbrError(f"{model}: {name!r} has no sensor" + suggest(name, sensors))
         self.prepared = [{name: _prepared(sensors[name], name, path) for name, path in row.items()} for row in rows]
-        self.readings = reasoner.see(
-            {name: np.stack([row[name].pixels for row in self.prepared]) for name in self.names}
-        )
+        seen = reasoner.see({name: np.stack([row[name].pixels for row in self.prepared]) for name in self.names})
+        assert isinstance(seen, readings.Readings)
+        self.readings = seen.given(given)
 
     def best(self) -> list[dict[str, Any]]:
         """The point of each row, and what it costs."""
-        assert isinstance(self.readings, readings.Readings)
         points = self.readings.points()
         return [
             {"point": each, "log_degree": cost} for each, cost in zip(points, self.readings.log_degrees(), strict=True)
@@ -66,7 +65,6 @@ class Sight:
 
     def proved(self, each: bool) -> list[dict[str, Any]]:
         """The reading of each row, and how far its pictures, or files, may be changed."""
-        assert isinstance(self.readings, readings.Readings)
         found = zip(self.readings.points(), self.readings.certified_radius(each).tolist(), self.prepared, strict=True)
         return [
             {"reading": {name: point[name] for name in self.names}, **_told(radius, list(row.values()), each)}
@@ -96,17 +94,19 @@ def _told(radius: float, pictures: Sequence[Prepared], each: bool) -> dict[str, 
     return {"radius": whole, "budget": "each" if each else "total", "proved_of": of}
 
 
-def certified(model: Path, see: list[str] | None, files: Path | None, each: bool, as_json: bool) -> str:
+def certified(
+    model: Path, see: list[str] | None, files: Path | None, given: str | None, each: bool, as_json: bool
+) -> str:
     """What `nbr certify --model M --see ..` prints."""
-    found = Sight(model, table(files) if files is not None else [named(see or [])]).proved(each)
+    found = Sight(model, table(files) if files is not None else [named(see or [])], given).proved(each)
     if as_json:
         return json.dumps({"readings": found} if files is not None else found[0])
     return "\n".join(map(_line, found))
 
 
-def best(model: Path, files: Path, as_json: bool) -> str:
+def best(model: Path, files: Path, given: str | None, as_json: bool) -> str:
     """What `nbr best MODEL --see-table FILES` prints: a line for each row, as CSV."""
-    found = Sight(model, table(files)).best()
+    found = Sight(model, table(files), given).best()
     if as_json:
         return json.dumps({"readings": found})
     lines = [",".join([*found[0]["point"], "log_degree"])]

@@ -8,6 +8,7 @@ from nbr.asking import by_levels
 from nbr.asking.asked import Asked, Memo
 from nbr.asking.by_boxes import Boxes
 from nbr.asking.by_closed import Least
+from nbr.asking.by_functions import Functions
 from nbr.asking.by_lines import Line, LineInterval
 from nbr.asking.by_points import Points
 from nbr.asking.by_statements import Counting, Drawn
@@ -21,7 +22,17 @@ from nbr.ways import Limits, Way, auto
 
 QUICK = 0.02  # seconds of listing that nothing else is quicker than
 
-WAYS: list[Way[Asked, Outcome]] = [Points(), Least(), Counting(), Line(), Boxes(), LineInterval(), Tables(), Drawn()]
+WAYS: list[Way[Asked, Outcome]] = [
+    Points(),
+    Least(),
+    Counting(),
+    Functions(),
+    Line(),
+    Boxes(),
+    LineInterval(),
+    Tables(),
+    Drawn(),
+]
 CLOSED = (Least.name, Counting.name)  # ways that know of closed variables
 
 

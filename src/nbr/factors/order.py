@@ -144,6 +144,8 @@ def _one_by_one(scopes: Sequence[Scope], sizes: Sequence[int], rate: Rate) -> Or
             entries = math.prod(sizes[each] for each in joined)
             heapq.heappush(queue, (entries, fresh))
             fresh, spent = fresh + 1, spent + entries
+        for _, number in queue:  # the one that is left, also where no other table reads the variable
+            held[number] = held[number] - {variable}
         if spent > HOPELESS:  # what is left is not looked at: it is too wide already
             break
         others = near.pop(variable)

@@ -100,7 +100,7 @@ class Clause(Rule):
             self.expression = resolved(self.expression, self.world)
             self.expression.check(self.world)
         except NbrError as error:
-            raise NbrError(f"{error} in {self.text!r}") from None
+            raise NbrError(f"{error} in {self.text!r}", error.at) from None
         self._inputs = tuple(sorted(self.expression.names()))
 
     def describe(self) -> str:

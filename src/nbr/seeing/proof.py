@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.factors import Network
+from nbr.factors.order import Order
 from nbr.factors.readings import rivals
 from nbr.rules.sensor import Evidence
 
@@ -33,7 +33,8 @@ MORE = 4  # units beyond the first that is not proved
 class Seen:
     """Evidence of n inputs for each of some variables, and the values that were read."""
 
-    network: Network
+    order: Order
+    logs: Sequence[Tensor]  # of the tables of rules and of a condition
     evidence: Sequence[Evidence]
     places: Sequence[int]  # of the tables of these variables
     labels: Sequence[Sequence[int]]  # of the sensor, for each value of a variable
@@ -51,9 +52,8 @@ class Seen:
             gain = high - low.gather(2, value[None, :, None].expand(len(lengths), -1, 1))
             same[place] = torch.where(own, 0.0, -torch.inf)
             other[place] = gain.masked_fill(own, -torch.inf).permute(1, 2, 0).contiguous()
-        network = self.network
         with torch.no_grad():
-            stays, leaves = rivals(network.compiled.order, network.logs(), same, other, together)
+            stays, leaves = rivals(self.order, self.logs, same, other, together)
         return leaves < stays[:, None] - SURE
 
 

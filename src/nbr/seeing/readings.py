@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -17,6 +17,8 @@ from nbr.asking.likeliest import Weights
 from nbr.errors import NbrError
 from nbr.factors import Network
 from nbr.factors.readings import largest
+from nbr.language import Expression
+from nbr.language.expressions import conjunction
 from nbr.model import Model
 from nbr.rules.sensor import Evidence
 from nbr.seeing import proof
@@ -42,6 +44,15 @@ class Readings(Generic[T]):
     evidence: Mapping[str, Evidence]
     count: int
     verbs: Callable[[Model], T]
+    condition: Expression | None = None  # that all rows meet
+
+    def given(self, observation: str | Expression | None) -> Readings[T]:
+        """The same under a condition."""
+        if observation is None:
+            return self
+        model, certain = self.model.observing(observation)
+        both = [each for each in (self.condition, certain) if each is not None]
+        return replace(self, model=model, condition=conjunction(both))
 
     def __len__(self) -> int:
         return self.count
@@ -78,7 +89,8 @@ class Readings(Generic[T]):
         """
         names = list(self.evidence)
         seen = proof.Seen(
-            self._network,
+            self._network.compiled.order,
+            self._network.logs(self.condition),
             [self.evidence[name] for name in names],
             [self._network.places[name] for name in names],
             [self._labels(name) for name in names],
@@ -89,7 +101,7 @@ class Readings(Generic[T]):
     @cached_property
     def _network(self) -> Network:
         self.model.alone("readings and their proofs are")
-        weights = Weights.of(self.model, None)
+        weights = Weights.of(self.model, self.condition)
         if weights.prior is None and any(rule.belief != rule.likeliest for rule in weights.rules):
             raise NbrError("many readings at once need rules whose belief is the likeliest one: read them one by one")
         try:
@@ -106,9 +118,10 @@ class Readings(Generic[T]):
             network.places[name]: each.log_plausibility[:, self._labels(name)] for name, each in self.evidence.items()
         }
         with torch.no_grad():
-            value, point = largest(network.compiled.order, network.logs(), known)
+            value, point = largest(network.compiled.order, network.logs(self.condition), known)
         if bool((value == -torch.inf).any()):
-            raise NbrError("no point meets all rules that are believed to degree 1")
+            said = "" if self.condition is None else " and the condition"
+            raise NbrError(f"no point meets all rules that are believed to degree 1{said}")
         return value, network.read(point)
 
     def _labels(self, name: str) -> list[int]:

@@ -28,11 +28,11 @@ class Left:
     pictures: Tensor  # numbers in the pool: (n,)
     kind: Tensor  # (n,)
     possible: Tensor  # (kinds, labels), no two rows alike
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # none if every kind has one label
 
 
-def left_open(model: Model, examples: Examples, count: int, seed: int) -> Left | None:
-    """What the examples do not settle; None if every kind of picture has one label."""
+def left_open(model: Model, examples: Examples, count: int, seed: int) -> Left:
+    """What the examples do not settle."""
     if isinstance(count, bool) or not isinstance(count, int) or count < FEWEST:
         raise NbrError(f"groups is a number of groups of alike pictures from {FEWEST} on, not {count!r:.60}")
     told = {values(name, model.world.variables[name]) for name in examples.where}
@@ -47,7 +47,8 @@ def left_open(model: Model, examples: Examples, count: int, seed: int) -> Left |
     said = Statements.of(model, some.texts, some.columns, list(some.where), len(some))
     found = settled(said, {name: place[each] for name, each in some.where.items()}, len(labels), some.beliefs == 1)
     if not found.open:
-        return None
+        named = found.possible.double().argmax(dim=1)[found.kind][place[pictures]]
+        return Left(pictures, named, torch.eye(len(labels), dtype=torch.bool), ())
     distinct, number = found.possible.unique(dim=0, return_inverse=True)
     kind = number[found.kind][place[pictures]]
     return Left(pictures, kind, distinct, _words(found, labels, some, rows, found.kind[place]))

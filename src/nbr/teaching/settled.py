@@ -4,7 +4,8 @@ A map gives every group a label. How well one explains the statements is a likel
 over labels, since groups are not pure, and expectation maximisation finds the best ones. It ends in one of many equal
 solutions, so it is started again with one group fixed to one label, for every group and label: what is fixed spreads
 along the statements. Groups that always get the same label are one kind. A kind may have a label if some map that
-gives it makes fewer than a quarter of the kind's own statements fail, beside those that fail by the best map.
+gives it makes fewer than a quarter of the kind's own statements fail, beside those that fail by the best map, and not
+most of what is said of single pictures of the kind, however few they are.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from nbr.language.expressions import conjuncts
 from nbr.teaching.statements import Statement, Statements
 
 ROUNDS = 30  # of expectation and maximisation
@@ -80,14 +82,36 @@ def settled(said: Statements, groups: Mapping[str, Tensor], labels: int, sure: T
     fixed = [(each, label) for each in members for label in range(labels)]
     more, again = _maps(facts, fixed, count, labels)
     own = torch.stack([_own(facts, each) for each in members])
-    found, failing = torch.cat([maps, more]), torch.cat([holding, again]).max() - torch.cat([holding, again])
+    found, held = torch.cat([maps, more]), torch.cat([holding, again])
+    failing = held.max() - held
     given = torch.stack([found[:, each].mode(dim=1).values for each in members], dim=1)  # (maps, kinds)
+    against = _against([fact for fact in facts if _direct(fact.statement)], found, members, labels)
+    fits = (failing[:, None] <= OWN * own) & ~against
     least = torch.full((kinds, labels), rows, dtype=torch.float64)
     for number in range(kinds):
-        least[number].scatter_reduce_(0, given[:, number], failing, "amin")
-    possible = least <= OWN * own[:, None]
-    sound = failing <= OWN * own.min()
-    return Settled(kind, possible, least, given[sound].unique(dim=0), float(torch.cat([holding, again]).max()) / rows)
+        mine = torch.where(against[:, number], rows, failing)
+        least[number].scatter_reduce_(0, given[:, number], mine, "amin")
+    maps = given[fits.all(dim=1)].unique(dim=0)
+    return Settled(kind, least <= OWN * own[:, None], least, maps, float(held.max()) / rows)
+
+
+def _direct(statement: Statement) -> bool:
+    """Whether it says what single pictures show."""
+    return all(len(part.names()) == 1 for part in conjuncts(statement.said))
+
+
+def _against(facts: Sequence[_Facts], maps: Tensor, members: Sequence[Tensor], labels: int) -> Tensor:
+    """Where most of what is said of single pictures of a kind fails by a map: (maps, kinds)."""
+    found = torch.zeros(len(maps), len(members), dtype=torch.bool)
+    if not facts:
+        return found
+    crisp = one_hot(maps, labels).double() + NONE
+    fails = torch.cat([(_log(fact, crisp) <= HOLDS) * fact.often for fact in facts], dim=1)  # (maps, facts)
+    for number, each in enumerate(members):
+        mine = torch.cat([torch.isin(fact.groups, each).any(dim=1) for fact in facts])
+        often = torch.cat([fact.often for fact in facts])[mine].sum()
+        found[:, number] = fails[:, mine].sum(dim=1) > often / 2
+    return found
 
 
 def _own(facts: Sequence[_Facts], members: Tensor) -> Tensor:

@@ -63,6 +63,7 @@ def train(
     With `groups`, so many groups of alike pictures are formed without labels, and it is found out which labels each may
     stand for so that the statements still hold. If that leaves labels open, sensors see kinds of pictures and answer
     with all that a kind may stand for; what is open, and what would tell, is in their `notes`, which `nbr show` shows.
+    If not, sensors learn from the labels of groups first, and then from the statements.
     """
     known = model.model
     known.alone("sensors learn from statements")
@@ -71,9 +72,13 @@ def train(
     settings = Settings(epochs=epochs, batch=_count(batch), rate=_positive("rate", rate), shift=shift, seed=seed)
     if epochs is not None:
         _positive("epochs", epochs)
-    left = None if groups is None else left_open(known, examples, groups, seed)
-    if left is not None:
-        return Reasoner.of(_doubting(known, examples, left, network, settings, checkpoint, reporter(verbose)))
+    if groups is not None:
+        left = left_open(known, examples, groups, seed)
+        if left.words:
+            return Reasoner.of(_doubting(known, examples, left, network, settings, checkpoint, reporter(verbose)))
+        start = None if checkpoint is None else Path(f"{checkpoint}.start")
+        known = _doubting(known, examples, left, network, settings, start, reporter(verbose))
+        network = None  # it goes on from what groups show, where it might have ended in another solution
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         made = _networks(known, examples, network)
@@ -96,7 +101,7 @@ def _doubting(
     watch: Watcher,
 ) -> Model:
     """Sensors that tell kinds of pictures apart: taught which kind each picture is of, almost certainly."""
-    if isinstance(network, Mapping | nn.Module):
+    if isinstance(network, Mapping) or (left.words and isinstance(network, nn.Module)):
         raise NbrError("where labels are open, networks tell kinds of pictures apart: give the name of one")
     if len(left.possible) == 1:
         raise NbrError(f"{left.words[0]}, and that is all there is to see")
@@ -118,9 +123,8 @@ def _doubting(
     assert isinstance(seen, NetworkSensor)
     first = next(iter(examples.where))
     labels = values(first, model.world.variables[first])
-    sensor = NetworkSensor(
-        seen.network, seen.architecture, labels, examples.shape, possible=left.possible, notes=left.words
-    )
+    possible = left.possible if left.words else None
+    sensor = NetworkSensor(seen.network, seen.architecture, labels, examples.shape, possible=possible, notes=left.words)
     return replace(model, sensors={**model.sensors, **dict.fromkeys(examples.where, sensor)})
 
 

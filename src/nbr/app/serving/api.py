@@ -15,7 +15,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 import nbr
-from nbr.app.serving import bodies
+from nbr.app.serving import bodies, replies
 from nbr.app.serving.limits import Allowed, Busy, Lanes, Processes, Threads, Work
 from nbr.app.serving.reasoning import Asked, Report
 from nbr.app.serving.security import Door, Guard
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nbr.app.serving.picturing import Judged
 
 PAGE = Path(__file__).parents[1] / "page"
+PLACES = {"index.html": "/", "docs.html": "/docs"}
 Routes = Callable[[APIRouter, Any, Lanes], None]
 KINDS = {
     ".html": "text/html; charset=utf-8",
@@ -40,22 +41,13 @@ TOLD = {
     408: "The request did not arrive in time.",
     413: "The body is too large.",
     415: "The body is not JSON.",
-    421: "Another host was meant.",
+    421: "The Host header names another server (HTTP 421, misdirected request).",
     422: "The body does not have the right shape.",
     431: "The head is too large.",
     503: "Too much to do, or it took too long.",
 }
-ERROR = {
-    "type": "object",
-    "properties": {
-        "error": {"type": "string"},
-        "field": {"type": ["string", "null"]},
-        "at": {"type": ["integer", "null"], "description": "The character, from 1."},
-    },
-    "required": ["error", "field", "at"],
-}
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"description": words, "content": {"application/json": {"schema": ERROR}}} for status, words in TOLD.items()
+    status: {"description": words, "model": replies.Error} for status, words in TOLD.items()
 }
 
 
@@ -123,27 +115,27 @@ def _classifier(model: Any, name: str, allowed: Allowed) -> tuple[Callable[[], J
 
 
 def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
-    @api.get("/model")
+    @api.get("/model", responses=_told(replies.Model))
     async def model() -> Plain:
         """Variables, rules, and whether there is a prior."""
         return Plain(await lanes.short(_said("model", None)))
 
-    @api.get("/version")
+    @api.get("/version", responses=_told(replies.File))
     async def version() -> Plain:
         """What changes when the file of the model does."""
         return Plain(await lanes.short(_said("version", None)))
 
-    @api.post("/rules")
+    @api.post("/rules", responses=_told(replies.Rules))
     async def rules(body: bodies.Edited) -> Plain:
         """The rules of the model with those that were changed or added; an error says which one is wrong."""
         return Plain(await lanes.short(_said("listed", body)))
 
-    @api.post("/save")
+    @api.post("/save", responses=_told(replies.Model))
     async def save(body: bodies.Edited) -> Plain:
         """Write changed rules to the .toml file that is served, and tell the model as it is then."""
         return Plain(await lanes.short(_said("save", body)))
 
-    @api.post("/marginals")
+    @api.post("/marginals", responses=_told(replies.Shares))
     async def marginals(body: bodies.Marginals) -> Plain:
         """How likely every value of every variable is; numbers in about ten pieces."""
 
@@ -152,12 +144,12 @@ def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
 
         return Plain(await lanes.either(_said("marginals", body), settled, body.budget))
 
-    @api.post("/ask")
+    @api.post("/ask", responses=_told(replies.Asked))
     async def ask(body: bodies.Ask) -> Plain:
         """Belief, plausibility, conflict and, with a prior, probability; or the values of a variable, ranked."""
         return Plain(await lanes.either(_said("ask", body), _settled, body.budget))
 
-    @api.post("/ask-many")
+    @api.post("/ask-many", responses=_told(replies.Answers))
     async def ask_many(body: bodies.AskMany) -> Plain:
         """Answers to several questions under one condition, in order."""
 
@@ -166,12 +158,12 @@ def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
 
         return Plain(await lanes.either(_said("ask_many", body), settled, body.budget))
 
-    @api.post("/explain")
+    @api.post("/explain", responses=_told(replies.Explanation))
     async def explain(body: bodies.Explain) -> Plain:
         """What the answer owes to each rule, minimal sets of rules, points for and against, what to observe next."""
         return Plain(await lanes.long(_said("explain", body), body.budget))
 
-    @api.post("/probability")
+    @api.post("/probability", responses=_told(replies.Probability))
     async def probability(body: bodies.Explain) -> Plain:
         """How often the question holds where the condition does, and what the data leave open."""
 
@@ -180,32 +172,41 @@ def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
 
         return Plain(await lanes.either(_said("probability", body), settled, body.budget))
 
-    @api.post("/sample")
+    @api.post("/sample", responses=_told(replies.Sampled))
     async def sample(body: bodies.Sample) -> Plain:
         """Rows drawn from the model and its prior."""
         return Plain(await lanes.long(_said("sample", body), body.budget))
 
 
 def _about_pictures(api: APIRouter, judged: Judged, lanes: Lanes) -> None:
-    @api.get("/model")
+    @api.get("/model", responses=_told(replies.Tells))
     async def model() -> Plain:
         """Labels, the shape of inputs, and recorded figures."""
         return Plain(judged.model())
 
-    @api.post("/classify")
+    @api.post("/classify", responses=_told(replies.Classified))
     async def classify(body: bodies.Picture) -> Plain:
         """The label of a picture, with the interval of every label, conflict, proved radius and reasons."""
         return Plain(await lanes.short(_said("classify", body)))
 
-    @api.post("/certify")
+    @api.post("/classify-many", responses=_told(replies.Several))
+    async def classify_many(body: bodies.Pictures) -> Plain:
+        """The same of several pictures, in order."""
+        return Plain(await lanes.long(_said("classify_many", body), None))
+
+    @api.post("/certify", responses=_told(replies.Certified))
     async def certify(body: bodies.Picture) -> Plain:
         """How far a picture may be changed, in L2, with the proof that its label stays."""
         return Plain(await lanes.short(_said("certify", body)))
 
-    @api.post("/attack")
+    @api.post("/attack", responses=_told(replies.Attacked))
     async def attack(body: bodies.Picture) -> Plain:
         """The nearest picture with another label that a short attack finds."""
         return Plain(await lanes.long(_said("attack", body)))
+
+
+def _told(shape: type[replies.Reply]) -> dict[int | str, dict[str, Any]]:
+    return {200: {"model": shape}}
 
 
 def _said(name: str, body: bodies.Body | None) -> Work:
@@ -235,7 +236,7 @@ def _page(app: FastAPI) -> None:
         async def file() -> Response:
             return Response(content, media_type=kind)
 
-        app.add_api_route("/" if place.name == "index.html" else f"/{place.name}", file, include_in_schema=False)
+        app.add_api_route(PLACES.get(place.name, f"/{place.name}"), file, include_in_schema=False)
 
     for place in sorted(PAGE.iterdir()):
         if place.suffix in KINDS:

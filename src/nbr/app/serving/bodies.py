@@ -77,3 +77,9 @@ class Picture(Body):
         None, description="Or the numbers themselves, row by row."
     )
     sample: Annotated[int, Field(ge=0)] | None = Field(None, description="Or the number of a sample, from 0.")
+
+
+class Pictures(Body):
+    """Several inputs of a classifier."""
+
+    pictures: Annotated[list[Picture], Field(min_length=1, max_length=100)]

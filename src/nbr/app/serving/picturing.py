@@ -63,6 +63,7 @@ class Judged:
         remembered = self.classifier.rules_.memories[:LOOKED_AT].double().numpy()
         if not len(remembered):
             return []
+        remembered = remembered[np.argsort(-self.classifier.certified_radius(remembered), kind="stable")]  # clear ones
         labels = self.classifier.predict(remembered)
         each = max(1, SAMPLES // len(self.classifier.classes_))
         of = {str(label): remembered[labels == label][:each] for label in self.classifier.classes_}
@@ -77,6 +78,10 @@ class Judged:
         told = [{**rule, "image": self._remembered(rule)} for rule in report["rules"]]
         kept = {key: value for key, value in report.items() if key != "picture"}
         return {**kept, "rules": told, "image": self._shades(prepared.pixels)}
+
+    def classify_many(self, body: bodies.Pictures, budget: float) -> Report:
+        """The same of several pictures, in order."""
+        return {"pictures": [self.classify(each, budget) for each in body.pictures]}
 
     def certify(self, body: bodies.Picture, budget: float) -> Report:
         """The label and its proved radius."""

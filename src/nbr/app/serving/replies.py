@@ -1,0 +1,249 @@
+"""What answers look like: the shapes of their JSON, for descriptions and typed clients. New entries may come."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Ends = tuple[float, float]
+
+
+class Reply(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class Bounds(Reply):
+    """What each number lies between; "proved", or an interval of 95%."""
+
+    belief: Ends
+    plausibility: Ends
+    conflict: Ends
+    kind: str
+
+
+class Interval(Reply):
+    """Belief, plausibility and conflict; of an answer that is not exact the outer ends of their bounds."""
+
+    belief: float
+    plausibility: float
+    conflict: float | None = None
+    exact: bool
+    bounds: Bounds
+
+
+class Probability(Reply):
+    """How often: value and error are null where nothing was computed, open where the data leave nothing open."""
+
+    value: float | None
+    error: float | None
+    exact: bool
+    range: Ends | None = Field(None, description="95%, for what as many rows leave possible.")
+    rows: float | None = Field(None, description="Rows that rest under the condition.")
+    open: Ends | None = None
+    method: str
+    note: str
+
+
+class Answer(Interval):
+    """The answer to a question."""
+
+    question: str
+    given: str | None
+    conflict: float
+    engine: str
+    rules: int
+    points: int | None
+    notes: list[str]
+    probability: Probability | None = None
+
+
+class Valued(Interval):
+    """One value of a variable."""
+
+    value: str
+
+
+class Asked(Reply):
+    """The answer to a question; of the bare name of a variable its values instead, the most plausible first."""
+
+    question: str | None = None
+    variable: str | None = None
+    given: str | None
+    belief: float | None = None
+    plausibility: float | None = None
+    conflict: float
+    exact: bool
+    bounds: Bounds | None = None
+    probability: Probability | None = None
+    values: list[Valued] | None = None
+
+
+class Answers(Reply):
+    answers: list[Answer]
+
+
+class Without(Reply):
+    """A rule, and what the answer would be without it."""
+
+    rule: int
+    text: str
+    belief: float
+    without: Interval
+
+
+class Next(Reply):
+    """A variable to observe, and the mean gap between belief and plausibility after that."""
+
+    variable: str
+    gap: float
+
+
+class Explanation(Reply):
+    """What an answer owes to each rule. Sets of rules are lists of their numbers."""
+
+    answer: Answer
+    rules: list[Without]
+    supports: list[list[int]]
+    conflicts: list[list[int]]
+    supports_complete: bool
+    conflicts_complete: bool
+    witness: dict[str, str] | None
+    counter: dict[str, str] | None
+    next: list[Next]
+    words: str
+
+
+class Listed(Reply):
+    """A rule of the model."""
+
+    rule: int
+    kind: str
+    name: str | None
+    says: str
+    belief: float
+    inputs: list[str]
+
+
+class Rules(Reply):
+    rules: list[Listed]
+
+
+class Label(Reply):
+    """A value, and how it is written in a question."""
+
+    value: str
+    written: str
+
+
+class VariableOf(Reply):
+    """A variable of the model; numbers have ends, choices have values."""
+
+    name: str
+    written: str
+    kind: str
+    values: list[Label] | None = None
+    unit: str | None = None
+
+
+class File(Reply):
+    """What differs when the file of the model has changed, and what is wrong with it."""
+
+    version: str
+    savable: bool
+    trouble: str | None
+
+
+class Model(File):
+    """A model of rules."""
+
+    name: str
+    kind: str
+    prior: bool
+    learned: bool
+    variables: list[VariableOf]
+    rules: list[Listed]
+
+
+class Bar(Reply):
+    """One value of a column, or one piece of a number: its share, and the condition that it stands for."""
+
+    value: str
+    set: str
+    probability: float | None
+    range: Ends | None
+
+
+class Column(Reply):
+    name: str
+    rows: float | None
+    bars: list[Bar]
+
+
+class Shares(Reply):
+    variables: list[Column]
+    exact: bool
+    note: str | None
+
+
+class Sampled(Reply):
+    rows: list[dict[str, str | float | int]]
+    method: str
+
+
+class Certified(Reply):
+    """A label, and the L2 radius within which it is proved to stay."""
+
+    label: str | int | float | bool
+    proved_radius: float | None
+    proved_of: str | None
+    warnings: list[str]
+
+
+class Reason(Reply):
+    """A rule that counted."""
+
+    rule: int
+    kind: str
+    speaks_for: str | int | float | bool
+    weight: float
+    proved_radius: float | None
+
+
+class Classified(Certified):
+    """The label of a picture with the interval of every label."""
+
+    intervals: dict[str, Ends] | None
+    conflict: float | None
+    rules: list[Reason]
+
+
+class Several(Reply):
+    """One report for each picture, in order."""
+
+    pictures: list[Classified]
+
+
+class Attacked(Reply):
+    """The nearest input with another label that was found; null where none was."""
+
+    label: str | int | float | bool | None
+    distance: float | None
+    image: list[int] | None
+
+
+class Tells(Reply):
+    """A classifier: its labels and the shape of its inputs."""
+
+    name: str
+    kind: str
+    labels: list[str | int | float | bool]
+    pictures: bool
+    shape: list[int] | None
+    inputs: int
+
+
+class Error(Reply):
+    """What is wrong, in which field of the request, at which character of it (from 1)."""
+
+    error: str
+    field: str | None
+    at: int | None

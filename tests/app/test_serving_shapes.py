@@ -1,0 +1,72 @@
+"""The description of the API is true of what it answers, and whole: shapes for programs, and a page for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from browsing import Seen, judged
+from nbr.app.serving import replies
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ASKED: dict[str, tuple[type[replies.Reply], dict[str, Any]]] = {
+    "ask": (replies.Asked, {"question": "x10", "given": "x0=1"}),
+    "ask-many": (replies.Answers, {"questions": ["x10", "x5"]}),
+    "explain": (replies.Explanation, {"question": "x10", "given": "x0=1"}),
+    "probability": (replies.Probability, {"question": "x10"}),
+    "sample": (replies.Sampled, {"count": 2}),
+    "marginals": (replies.Shares, {"given": "x0=1"}),
+    "rules": (replies.Rules, {"rules": [{"rule": 1, "says": None, "belief": 0.5}]}),
+}
+
+
+@pytest.mark.parametrize("path", ASKED)
+def test_answers_have_the_shape_that_is_told(client: httpx.Client, path: str) -> None:
+    shape, body = ASKED[path]
+    answer = client.post(f"/api/{path}", json=body)
+    assert answer.status_code == 200, answer.text
+    shape.model_validate_json(answer.text, strict=True)
+    told = client.get("/openapi.json").json()["paths"][f"/api/{path}"]["post"]["responses"]
+    assert told["200"]["content"]["application/json"]["schema"]["$ref"].endswith(f"/{shape.__name__}")
+    assert told["400"]["content"]["application/json"]["schema"]["$ref"].endswith("/Error")
+
+
+def test_models_classifiers_and_errors_too(client: httpx.Client, classifier: httpx.Client) -> None:
+    replies.Model.model_validate_json(client.get("/api/model").text, strict=True)
+    replies.File.model_validate_json(client.get("/api/version").text, strict=True)
+    replies.Tells.model_validate_json(classifier.get("/api/model").text, strict=True)
+    one = classifier.post("/api/classify", json={"sample": 0})
+    replies.Classified.model_validate_json(one.text, strict=True)
+    both = classifier.post("/api/classify-many", json={"pictures": [{"sample": 0}, {"sample": 5}]})
+    replies.Several.model_validate_json(both.text, strict=True)
+    assert both.json()["pictures"][0] == one.json()
+    replies.Certified.model_validate_json(classifier.post("/api/certify", json={"sample": 5}).text, strict=True)
+    wrong = classifier.post("/api/classify", json={"sample": 99})
+    assert wrong.status_code == 400
+    replies.Error.model_validate_json(wrong.text, strict=True)
+
+
+def test_a_rule_of_a_request_counts_for_that_alone(client: httpx.Client) -> None:
+    body = {"question": "x10", "given": "x0=1"}
+    before = client.post("/api/ask", json=body).json()["plausibility"]
+    added = {"rules": [{"rule": None, "says": "x10", "belief": 1.0}]}
+    assert client.post("/api/ask", json={**body, **added}).json()["belief"] == 1.0
+    assert client.post("/api/ask", json=body).json()["plausibility"] == before
+    wrong = client.post("/api/rules", json={"rules": [{"rule": None, "says": "x0 -> y", "belief": 1.0}]})
+    assert (wrong.status_code, wrong.json()["field"], wrong.json()["at"]) == (400, "rules.0", 7)
+    refused = client.post("/api/save", json=added)
+    assert refused.status_code == 400
+    assert ".toml" in refused.json()["error"]
+
+
+def test_the_page_of_the_api(browser: Any, majority: str) -> None:
+    found = Seen(browser, majority, viewport={"width": 390, "height": 844})
+    page = found.open("/docs")
+    page.get_by_role("heading", name="POST /api/explain").wait_for()
+    page.get_by_text("Explanation: What an answer owes").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert judged(page) == []
+    found.close()
