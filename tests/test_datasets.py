@@ -136,3 +136,27 @@ def test_idx(tmp_path: Path) -> None:
 def test_the_part_is_named() -> None:
     with pytest.raises(NbrError, match="'train' or 'test'"):
         datasets.mnist(part="valid")
+
+
+def test_photographs_are_rows_of_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row of a file is a picture of 32 x 32 in colour, the labels lie beside."""
+    from PIL import Image
+
+    levels = np.random.default_rng(0).integers(0, 256, (5, 1024, 3)).astype(np.uint8)
+    real, files = datasets.COLLECTIONS["cifar-10"], {}
+    for name in real.files:
+        if name.endswith(".png"):
+            Image.fromarray(levels).save(tmp_path / name)
+        else:
+            (tmp_path / name).write_text("[3, 8, 0, 3, 9]" if name.startswith("test") else str([0, 1, 2, 3, 4] * 5))
+        files[name] = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+    monkeypatch.setitem(datasets.COLLECTIONS, "cifar-10", replace(real, files=files))
+    X, y = datasets.cifar10(part="test", folder=tmp_path)
+    np.testing.assert_array_equal(X, levels.reshape(5, 32, 32, 3) / 255)
+    assert y.tolist() == [3, 8, 0, 3, 9]
+    X, y = datasets.cifar10((3, 9), "test", tmp_path)
+    np.testing.assert_array_equal(X, levels.reshape(5, 32, 32, 3)[[0, 3, 4]] / 255)
+    assert y.tolist() == [3, 3, 9]
+    assert len(datasets.cifar10(folder=tmp_path)[0]) == 25
+    with pytest.raises(NbrError, match="part is 'train' or 'test', not 'valid'"):
+        datasets.cifar10(part="valid", folder=tmp_path)

@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 
 import nbr
-from nbr.errors import DISTRIBUTION
+from nbr.errors import DISTRIBUTION, NbrError
 
 ROOT = Path(__file__).parents[1]
 WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
@@ -34,9 +34,7 @@ def test_a_missing_package_is_named_with_its_extra(name: str, missing: str, extr
     gone = ModuleNotFoundError(f"No module named {missing!r}", name=missing)
     with (
         mock.patch.object(importlib, "import_module", side_effect=gone),
-        pytest.raises(
-            nbr.NbrError, match=rf"nbr\.{name} needs {missing}: pip install 'neural-belief-reasoner\[{extra}\]'"
-        ),
+        pytest.raises(NbrError, match=rf"nbr\.{name} needs {missing}: pip install 'neural-belief-reasoner\[{extra}\]'"),
     ):
         nbr.__getattr__(name)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nbr import datasets, evidence, lipschitz, priors
     from nbr.asking.answer import Answer, Bounds
+    from nbr.classify.affine import certified_radius
     from nbr.classify.belief import BeliefClassifier
     from nbr.classify.nonexpansive import NonexpansiveClassifier
     from nbr.classify.robust import RobustClassifier
@@ -56,6 +57,7 @@ _HOME = {
     "Sensor": "classify.sensor",
     "Source": "rules",
     "World": "world",
+    "certified_radius": "classify.affine",
     "datasets": "datasets",
     "evidence": "evidence",
     "fit": "learning.fitting",
@@ -92,6 +94,7 @@ __all__ = [
     "Sensor",
     "Source",
     "World",
+    "certified_radius",
     "datasets",
     "evidence",
     "fit",

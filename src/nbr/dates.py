@@ -9,14 +9,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice
 
 UNITS = ("date", "time", "clock")
 EXAMPLE = {"date": "2021-03-05", "time": "2021-03-05T14:30", "clock": "14:30"}
 EPOCH = datetime(1970, 1, 1)
 CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?\Z")
 # Day first unless a column has a day above 12 in second place: see `tables.texts`.
-WORDED = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d.%m.%Y", "%Y/%m/%d", "%Y%m%d")
+WORDED = (
+    *(f"%d{gap}{month}{gap}%Y" for month in ("%b", "%B") for gap in (" ", "-", "/")),
+    *(f"{month} %d{comma} %Y" for month in ("%b", "%B") for comma in (",", "")),
+    *(f"{name}, %d {month} %Y" for name in ("%a", "%A") for month in ("%b", "%B")),
+    *(f"{name}, {month} %d, %Y" for name in ("%a", "%A") for month in ("%b", "%B")),
+    "%d.%m.%Y",
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+)
+WRITTEN = ("%Y-%m-%d", *WORDED, "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")  # by which a column may spell all days
+LOOKED = 200  # cells of a column, to see which it is
+DAYTIME = re.compile(r"(.+?),?[ T]+(\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?) ?([AaPp]\.?[Mm]\.?)?\Z")
 SLASHED = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?:[ T](.+))?\Z")
 
 
@@ -45,10 +58,12 @@ def read(text: str, month_first: bool = False) -> tuple[float, str] | None:
         except ValueError:
             return None
     slashed = SLASHED.match(text)
-    if slashed:
-        first, second, year, rest = slashed.groups()
+    if slashed and not slashed[4]:
+        first, second, year, _ = slashed.groups()
         day, month = (second, first) if month_first else (first, second)
-        return read(f"{year}-{int(month):02}-{int(day):02}" + (f"T{rest}" if rest else ""))
+        return read(f"{year}-{int(month):02}-{int(day):02}")
+    if (both := DAYTIME.match(text)) is not None:
+        return _at(read(both[1], month_first), read(both[2]), (both[3] or "").lower())
     if text.isdigit():  # 20210305 is rather a number
         return None
     for form in WORDED:
@@ -57,6 +72,42 @@ def read(text: str, month_first: bool = False) -> tuple[float, str] | None:
         except ValueError:
             continue
     return None
+
+
+def _at(day: tuple[float, str] | None, clock: tuple[float, str] | None, half: str) -> tuple[float, str] | None:
+    """A day and a time of day, before or after noon if that is said."""
+    if day is None or clock is None or day[1] != "date" or clock[1] != "clock":
+        return None
+    seconds = clock[0]
+    if half:
+        if not 3600 <= seconds < 13 * 3600:
+            return None
+        seconds = seconds % (12 * 3600) + 12 * 3600 * half.startswith("p")
+    return day[0] * 86400 + seconds, "time"
+
+
+Form = tuple[str, bool]  # a form of `WRITTEN`, and whether days and months go without a leading 0
+
+
+def form(cells: Mapping[str, float]) -> Form | None:
+    """The form in which texts spell their days; None if they have none in common.
+
+    >>> form({"Jun 12 1998": 10389.0, "Jul 3 1998": 10410.0})
+    ('%b %d %Y', True)
+    """
+    some = list(islice(cells.items(), LOOKED))
+    forms = [(each, bare) for each in WRITTEN for bare in (False, True)]
+    return next((each for each in forms if some and all(spelt(day, each) == cell for cell, day in some)), None)
+
+
+def spelt(value: float, how: Form) -> str:
+    """A day in a form.
+
+    >>> spelt(10410.0, ("%d.%m.%Y", True)), spelt(10410.0, ("%d.%m.%Y", False))
+    ('3.7.1998', '03.07.1998')
+    """
+    written = (EPOCH + timedelta(days=round(value))).strftime(how[0])
+    return re.sub(r"\b0(?=\d\b)", "", written) if how[1] else written
 
 
 def ambiguous(text: str) -> bool:

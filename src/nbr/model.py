@@ -15,6 +15,7 @@ from nbr.aims import Aims
 from nbr.errors import NbrError
 from nbr.inference.selectors import Presence, Selectors
 from nbr.language import Expression, evidence
+from nbr.language.expressions import conjunction, conjuncts
 from nbr.priors import Prior, uniform
 from nbr.remembered import Remembered
 from nbr.rules import definitions
@@ -23,6 +24,7 @@ from nbr.rules.clause import Clause
 from nbr.rules.codec import Codec
 from nbr.rules.sensor import Evidence, Sensing, clauses, spread
 from nbr.rules.source import OneOf, Source, checked
+from nbr.rules.worded import spelled
 from nbr.tables.seen_together import Together
 from nbr.world import World
 
@@ -124,6 +126,11 @@ class Model:
         if graded and self.codec is not None:
             raise NbrError("condition: evidence with a degree needs a model whose rules speak of what is observed")
         rules = [Clause(str(each.part), each.degree, str(each)) for each in graded]
+        if certain is not None and self.world.words.keys() & certain.names():
+            parts = list(conjuncts(certain))
+            fuzzy = [part for part in parts if self.world.words.keys() & part.names()]
+            rules += [Clause(part, 1.0) for part in fuzzy]
+            certain = conjunction([part for part in parts if part not in fuzzy])
         return (self.with_rules((*self.rules, *rules)) if rules else self), certain
 
     @property
@@ -157,10 +164,15 @@ class Model:
         """The belief of each rule, shape (rules,)."""
         return _degrees([rule.belief for rule in self.rules])
 
+    @cached_property
+    def shares(self) -> bool:
+        """Whether rules may share a selector with others."""
+        return any(rule.choice is not None or rule.source is not None for rule in self.rules)
+
     @property
     def presence(self) -> Presence:
         """How likely rules are to be there: their beliefs, where none of them shares a selector with another one."""
-        return presence(self.rules, self.beliefs)
+        return presence(self.rules, self.beliefs) if self.shares else self.beliefs
 
     @property
     def likeliest(self) -> Presence:
@@ -199,13 +211,18 @@ def presence(rules: Sequence[Rule], beliefs: Tensor) -> Presence:
         return beliefs
     sources = {rule.source.name: rule.source for rule in rules if rule.source is not None}
     sources = {name: each for name, each in sources.items() if each.nested or each.reliability < 1}
+    return selectors(rules, beliefs, sources, beliefs.new_tensor([each.reliability for each in sources.values()]))
+
+
+def selectors(rules: Sequence[Rule], beliefs: Tensor, sources: Mapping[str, Source], reliability: Tensor) -> Selectors:
+    """The selectors of rules of some sources, whose reliability, (sources,), is told apart; others are reliable."""
     number = {name: place for place, name in enumerate(sources)}
     choices: dict[OneOf | None, int] = {None: -1}
     return Selectors(
         beliefs,
         tuple(-1 if rule.source is None else number.get(rule.source.name, -1) for rule in rules),
         tuple(choices.setdefault(rule.choice, len(choices)) for rule in rules),
-        beliefs.new_tensor([each.reliability for each in sources.values()]),
+        reliability,
         tuple(each.nested for each in sources.values()),
     )
 
@@ -231,6 +248,6 @@ def _bound(position: int, rule: Rule, world: World) -> Rule:
     if not isinstance(rule, Rule):
         raise NbrError(f"rule {position} is {rule!r}; write Clause(text, belief) or another kind of rule")
     try:
-        return rule.bind(world)
+        return (spelled(rule, world) if world.words else rule).bind(world)
     except NbrError as error:
         raise NbrError(f"rule {position}: {error}") from None

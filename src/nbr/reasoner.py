@@ -304,7 +304,7 @@ class Reasoner:
 
     def predict(self, table: tables.TableLike, column: str, *, seed: int = 0) -> pd.DataFrame:
         """A column of each row from the others: its value with a probability or a range; see `nbr.density.filling`."""
-        return filling.predict(self.model, tables.read(table, self.world), column, seed)
+        return filling.predicted(self.model, table, column, seed)
 
     def impute(self, table: tables.TableLike, *, seed: int = 0) -> pd.DataFrame:
         """The table with its holes filled and all else as it was; `attrs["cells"]` has a line for each filled cell."""

@@ -14,6 +14,8 @@ from torch import Tensor
 
 from nbr.errors import NbrError, suggest
 from nbr.variables import TRUE_WORDS, Bit, Choice, Ordered, Real, Variable, read
+from nbr.variables.word import Word
+from nbr.variables.word import read as read_word
 
 __all__ = ["TRUE_WORDS", "Bit", "Choice", "Ordered", "Real", "Variable", "World"]
 
@@ -40,6 +42,7 @@ class World:
                 raise NbrError(f"variable {name!r} must be {kinds}")
         self.names = tuple(self.variables)
         self._column = {name: column for column, name in enumerate(self.names)}
+        self.words: dict[str, Word] = {}  # with degrees, beside statements
         self.nbytes = 200 * len(self.names)  # about, without its variables, which worlds share
 
     @classmethod
@@ -58,7 +61,20 @@ class World:
     def spec(self) -> dict[str, object]:
         return {name: variable.spec for name, variable in self.variables.items()}
 
+    def with_words(self, words: Mapping[str, object]) -> World:
+        """The same world with words of degree, as the [words] of a .toml have them.
+
+        >>> world = World(temperature=Real(-20, 45)).with_words({"hot": {"temperature": [25, 30]}})
+        >>> list(world.words)
+        ['hot']
+        """
+        found = World(self.variables)
+        found.words = {name: read_word(name, said, self.variables) for name, said in words.items()}
+        return found
+
     def column(self, name: str) -> int:
+        if name in self.words:
+            raise NbrError(f"{name!r} is a word with degrees, and only a statement that holds or not will do here")
         if name not in self._column:
             raise NbrError(f"unknown variable {name!r}" + suggest(name, self.names))
         return self._column[name]
@@ -107,7 +123,12 @@ class World:
             if name in other.variables and other.variables[name] != self.variables[name]:
                 one, two = self.variables[name], other.variables[name]
                 raise NbrError(f"variable {name!r} differs: {one} in one model, {two} in the other")
-        return World({**self.variables, **other.variables})
+        found = World({**self.variables, **other.variables})
+        for name in self.words.keys() & other.words.keys():
+            if self.words[name] != other.words[name]:
+                raise NbrError(f"the word {name!r} means something else in each of the two models")
+        found.words = {**self.words, **other.words}
+        return found
 
     def __len__(self) -> int:
         return len(self.names)

@@ -23,7 +23,16 @@ from pictures import bars
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "bars.nbr"
-    settings = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 32, "random_state": 0}
+    settings = {
+        "networks": 2,
+        "linear": False,
+        "width": 32,
+        "depth": 1,
+        "head": 8,
+        "epochs": 15,
+        "batch_size": 32,
+        "random_state": 0,
+    }
     X, y = bars(None, "train")
     nbr.RobustClassifier(1.0, box=(0, 1), **settings).fit(X, y).save(path)
     return path

@@ -15,7 +15,16 @@ from command import run
 from nbr.classify import frames
 from nbr.robustness import changes
 
-SMALL = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 64, "random_state": 0}
+SMALL = {
+    "networks": 2,
+    "linear": False,
+    "width": 32,
+    "depth": 1,
+    "head": 8,
+    "epochs": 15,
+    "batch_size": 64,
+    "random_state": 0,
+}
 
 
 def bars(count: int) -> tuple[np.ndarray, np.ndarray]:

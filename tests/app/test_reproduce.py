@@ -20,7 +20,16 @@ from pictures import bars
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     (X, y), (Z, z) = bars(None, "train"), bars(None, "testing")
     given = table2.Data(*(torch.from_numpy(part) for part in (X, y, Z[:16], z[:16])))
-    settings = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 32, "random_state": 0}
+    settings = {
+        "networks": 2,
+        "linear": False,
+        "width": 32,
+        "depth": 1,
+        "head": 8,
+        "epochs": 15,
+        "batch_size": 32,
+        "random_state": 0,
+    }
     trained = nbr.RobustClassifier(2.0, box=(0, 1), **settings).fit(X, y)
     raw, nearest = trained.raw_module(), table2.NearestNeighbour(given.train, given.train_labels)
     rows = {

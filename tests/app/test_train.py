@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +53,10 @@ def test_what_is_done_is_told_and_saved(trained: Path) -> None:
     assert "pictures: 24 pictures, 23 of 16 x 12 and 1 other size, 24 of them in colour; 3 labels" in aside
     assert "picture files: any size, scaled to 8 x 6, colour, black 0 to white 1" in aside
     assert "16 x 12 pixels: scaled to 8 x 6" in aside
+    assert "to be robust at L2 " in aside
+    assert "usually" in aside
+    assert told["epsilon"] == pytest.approx(float(aside.split("to be robust at L2 ")[1].split()[0]), rel=0.05)
+    assert set(told["compared"]) == {"linear", "networks"}
     loaded = nbr.load(trained / "m.nbr")
     assert loaded.preparation_.as_json() == told["preparation"]
     assert loaded.figures_["right"] == told["right"]
@@ -99,3 +105,43 @@ def test_grey_pictures_saved_as_colour_are_grey(tmp_path: Path) -> None:
     assert looked == Survey(looked.sizes, 0)
     assert (looked.shape(32), looked.shape(15)) == ((20, 30), (10, 15))
     assert looked.words() == "2 pictures, 2 of 30 x 20, grey"
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
+    """Killed without warning as soon as it has kept something; what comes out is as if nothing had happened."""
+    made(tmp_path / "pictures", 6)
+    words = ("train", "pictures", "--size", "8", "--json")
+    whole = run(*words, "-o", "whole.nbr", "--epochs", "40", cwd=tmp_path)
+    assert whole.returncode == 0, whole.stderr
+    command = [sys.executable, "-c", KILLED, *words, "-o", "m.nbr", "--epochs", "40"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == -9
+    assert sorted(each.name for each in tmp_path.glob("m.nbr*") if each.suffix != ".lock") == ["m.nbr.part.trial"]
+    again = run(*words, "-o", "m.nbr", "--epochs", "40", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "going on with the run that was stopped" in again.stderr
+    told, wanted = (json.loads(each.stdout) for each in (again, whole))
+    assert {name: told[name] for name in ("right", "proved", "epsilon", "median_radius", "compared")} == {
+        name: wanted[name] for name in ("right", "proved", "epsilon", "median_radius", "compared")
+    }
+    assert not list(tmp_path.glob("m.nbr.part*.trial"))
+    first, second = nbr.load(tmp_path / "m.nbr"), nbr.load(tmp_path / "whole.nbr")
+    pictures = first.read(*sorted((tmp_path / "pictures" / "red").iterdir()))
+    np.testing.assert_array_equal(first.certified_radius(pictures), second.certified_radius(pictures))
+
+
+KILLED = """
+import os, signal
+from nbr.app import main
+from nbr.storage import checkpoints
+from nbr.training import loop
+
+loop.SECONDS, save = 0.0, checkpoints.save
+
+def kept(path, mark, state, tensors):
+    save(path, mark, state, tensors)
+    if state["step"] > 10:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+checkpoints.save = kept
+main.main()
+"""

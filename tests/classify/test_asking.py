@@ -13,7 +13,16 @@ import torch
 import nbr
 from nbr import BeliefClassifier, NonexpansiveClassifier, RobustClassifier
 
-SMALL = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 6, "batch_size": 64, "gamma": 2.0}
+SMALL = {
+    "networks": 2,
+    "linear": False,
+    "width": 16,
+    "depth": 1,
+    "head": 8,
+    "epochs": 6,
+    "batch_size": 64,
+    "gamma": 2.0,
+}
 FILES = Path(__file__).parent / "files"
 
 

@@ -15,7 +15,16 @@ from nbr.classify.familiarity import ODD, Familiarity, familiarity
 from nbr.classify.intervals import Intervals, discounted
 from nbr.classify.recipe import Sample
 
-SMALL = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 10, "batch_size": 64, "random_state": 0}
+SMALL = {
+    "networks": 2,
+    "linear": False,
+    "width": 16,
+    "depth": 1,
+    "head": 8,
+    "epochs": 10,
+    "batch_size": 64,
+    "random_state": 0,
+}
 
 
 def clouds(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +118,7 @@ def test_too_few_examples_say_nothing_and_constant_columns_do_no_harm() -> None:
 def test_the_nearest_example_of_the_label_decides(known: Familiarity) -> None:
     """The same by brute force, one pair at a time."""
     X, y = (torch.from_numpy(part) for part in clouds(40, 5))
-    places = known._coordinates(X).double()
+    places = known.coordinates(X).double()
     for place, label, found in zip(places, y, known.degree(X, y), strict=True):
         near = min(float((place - r * known.step.double()).norm()) for r in known.references[known.labels == label])
         usual = known.distances[known.labels == label].double()
@@ -141,7 +150,7 @@ def test_a_byte_for_a_coordinate_where_that_is_fine_enough() -> None:
     points, labels = torch.from_numpy(random.normal(size=(400, 6))).float(), torch.arange(400) % 2
     known = familiarity(Sample(points, labels, None), 0)
     assert known.references.dtype == torch.int8
-    places = known._coordinates(points)
+    places = known.coordinates(points)
     for label in (0, 1):
         mine = places[labels == label]
         wanted = torch.cdist(mine, mine).fill_diagonal_(torch.inf).amin(dim=1).sort().values

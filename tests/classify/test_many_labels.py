@@ -218,7 +218,16 @@ def corners(count: int = 240, labels: int = 4, seed: int = 0) -> tuple[np.ndarra
     return 2 * np.eye(labels, 6)[y] + 0.4 * dice.normal(size=(count, 6)), y
 
 
-MANY = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 15, "batch_size": 64, "random_state": 0}
+MANY = {
+    "networks": 2,
+    "linear": False,
+    "width": 16,
+    "depth": 1,
+    "head": 8,
+    "epochs": 15,
+    "batch_size": 64,
+    "random_state": 0,
+}
 
 
 @pytest.mark.parametrize("frames_", ["pairs", "rest"])
@@ -258,7 +267,7 @@ def test_pairs_are_proved_as_far_as_their_smallest_lead() -> None:
     assert rules.groups.table.tolist() == [
         [1, 0, -1, -1], [1, -1, 0, -1], [1, -1, -1, 0], [-1, 1, 0, -1], [-1, 1, -1, 0], [-1, -1, 1, 0],
     ]  # fmt: skip
-    scores = rules.scores(torch.from_numpy(Z))
+    scores = rules.scores(classifier._points(Z))
     label = torch.from_numpy(classifier.predict(Z))
     ranks = rules.groups.rank[label]
     smallest = torch.where(ranks != 0, ranks * scores, torch.inf).amin(dim=1).clamp(min=0).numpy()

@@ -15,7 +15,16 @@ from nbr import NbrError
 from nbr.classify.augment import affine, drawn
 from nbr.classify.preparation import Preparation, _means, values_of
 
-SMALL = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 2, "batch_size": 32, "random_state": 0}
+SMALL = {
+    "networks": 2,
+    "linear": False,
+    "width": 16,
+    "depth": 1,
+    "head": 8,
+    "epochs": 2,
+    "batch_size": 32,
+    "random_state": 0,
+}
 UNIT = (0.0, 1.0)
 
 

@@ -11,13 +11,23 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import nbr
 from nbr import BeliefClassifier, NbrError, NonexpansiveClassifier, RobustClassifier
 from nbr.classify import beliefs, frames, memories
 
-QUICK = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 30, "batch_size": 64, "random_state": 0}
+QUICK = {
+    "networks": 2,
+    "linear": False,
+    "width": 16,
+    "depth": 1,
+    "head": 8,
+    "epochs": 30,
+    "batch_size": 64,
+    "random_state": 0,
+}
 
 
 def clouds(count: int = 400, size: int = 10, apart: float = 3.0, seed: int = 0):
@@ -116,7 +126,7 @@ def test_the_radius_is_the_largest_shift_of_all_scores(trained: RobustClassifier
     """Against a plain search over a grid of shifts."""
     X, _ = clouds(seed=3, count=50)
     rules, rising = trained.rules_, (2.0 * trained.rules_.groups.table[:, 1] - 1).double()
-    scores = rules.scores(torch.from_numpy(X))
+    scores = rules.scores(trained._points(X))
     label = torch.where(rules.weights(scores) @ rising >= 0, 1.0, -1.0).double()
     proved = trained.certified_radius(X)
     for eps in np.linspace(0, 2, 41):
@@ -183,7 +193,7 @@ def test_a_stopped_run_ends_as_if_it_had_not_been(tmp_path: Path, monkeypatch: p
         with pytest.raises(NbrError, match="other data or other settings"):
             RobustClassifier(checkpoint=path, **{"epsilon": 0.5, **settings, **others}).fit(X, y)
     with pytest.raises(NbrError, match="other data or other settings"):
-        RobustClassifier(epsilon=0.5, checkpoint=path, **settings).fit(X + 0.01, y)
+        RobustClassifier(epsilon=0.5, checkpoint=path, **settings).fit(X * 1.01, y)
     again = RobustClassifier(epsilon=0.5, checkpoint=path, **settings).fit(X, y)
     np.testing.assert_array_equal(again.certified_radius(X), whole.certified_radius(X))
     assert not path.exists()
@@ -257,7 +267,7 @@ def test_many_labels_are_proved_too(kind) -> None:
         step = away / np.linalg.norm(away, axis=1, keepdims=True) * radius[:, None]
         np.testing.assert_array_equal(classifier.predict(X + step), label)
     with pytest.raises(NbrError, match="lipschitz_"):
-        BeliefClassifier(random_state=0).fit(X, y).certified_radius(X)
+        BeliefClassifier([DecisionTreeClassifier()], random_state=0).fit(X, y).certified_radius(X)
 
 
 def test_one_network_is_nonexpansive(tmp_path: Path) -> None:

@@ -18,7 +18,16 @@ import nbr
 from nbr import BeliefClassifier, NbrError, RobustClassifier
 from nbr.classify import linear
 
-SMALL = {"networks": 2, "width": 32, "depth": 2, "head": 8, "epochs": 12, "batch_size": 32, "random_state": 0}
+SMALL = {
+    "networks": 2,
+    "linear": False,
+    "width": 32,
+    "depth": 2,
+    "head": 8,
+    "epochs": 12,
+    "batch_size": 32,
+    "random_state": 0,
+}
 
 
 @pytest.mark.parametrize(("load", "right"), [(load_wine, 0.93), (load_breast_cancer, 0.93), (load_digits, 0.9)])

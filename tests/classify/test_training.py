@@ -21,7 +21,16 @@ from nbr.inference.batch import Groups
 from nbr.lipschitz import Dense, Fixed, dense
 from nbr.training import silent
 
-SMALL = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 12, "batch_size": 64, "random_state": 0}
+SMALL = {
+    "networks": 2,
+    "linear": False,
+    "width": 16,
+    "depth": 1,
+    "head": 8,
+    "epochs": 12,
+    "batch_size": 64,
+    "random_state": 0,
+}
 
 TWO = Experts(2, 2)
 
@@ -43,7 +52,16 @@ def sample(count: int = 200) -> Sample:
 
 def recipe(**changed: object) -> Recipe:
     return Recipe(
-        **{"epsilon": 0.5, "networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 12, "batch": 64} | changed
+        **{
+            "epsilon": 0.5,
+            "networks": 2,
+            "width": 16,
+            "depth": 1,
+            "head": 8,
+            "epochs": 12,
+            "batch": 64,
+        }
+        | changed
     )
 
 
@@ -158,7 +176,7 @@ def test_training_for_a_distance_gives_one(kind: type) -> None:
     reached = []
     for beta in (2.0, 1e-9):
         classifier = kind(0.5, beta=beta, **settings).fit(X, y)
-        scores = classifier.rules_.networks(torch.from_numpy(X))
+        scores = classifier.rules_.networks(classifier._points(X))
         reached.append(float(scores.abs().amax(dim=1).median()))
     assert reached[0] > 1.1 * reached[1]
 
@@ -251,7 +269,7 @@ def test_each_network_gets_a_kind_of_its_own() -> None:
     X, y = kinds()
     for seed in range(3):
         classifier = RobustClassifier(0.5, **SMALL | {"random_state": seed, "epochs": 20}).fit(X, y)
-        scores = classifier.rules_.networks(torch.from_numpy(X))
+        scores = classifier.rules_.networks(classifier._points(X))
         for label in (0, 1):
             owner = scores[y == label][:, 2 * label : 2 * label + 2].argmax(dim=1).numpy()
             cloud = X[y == label][:, 0] > 0
@@ -312,6 +330,15 @@ def test_what_is_promised_without_settings() -> None:
 def test_no_radius_is_looked_for_beyond_eight_times_epsilon() -> None:
     points = torch.tensor([[-100.0], [100.0]]).repeat(20, 1).numpy()
     labels = np.arange(40) % 2
-    small = {"networks": 1, "width": 2, "depth": 1, "head": 2, "epochs": 3, "batch_size": 40, "random_state": 0}
+    small = {
+        "networks": 1,
+        "linear": False,
+        "width": 2,
+        "depth": 1,
+        "head": 2,
+        "epochs": 3,
+        "batch_size": 40,
+        "random_state": 0,
+    }
     classifier = RobustClassifier(0.5, **small).fit(points, labels)
     assert classifier.certified_radius(points).max() == pytest.approx(4.0, rel=1e-3)

@@ -17,7 +17,7 @@ def model() -> nbr.Reasoner:
 def test_every_value_under_every_condition() -> None:
     reasoner, given = model(), [None, "a", "c=blue | t<1"]
     found = reasoner.marginals(given)
-    assert list(found.columns) == ["given", "variable", "value", "probability"]
+    assert list(found.columns) == ["given", "variable", "value", "probability", "low", "high"]
     pieces = {
         "from 0 below 1": "t<1",
         "from 1 below 2": "t>=1, t<2",

@@ -15,6 +15,7 @@ import nbr
 from command import run
 from nbr.density import ranges
 from nbr.density.dispersion import dispersion
+from nbr.learning.fitted import learned
 from nbr.priors import Independent, marginals
 from nbr.tables import Table
 from nbr.tables.seen_together import Together
@@ -153,3 +154,44 @@ def test_evidence_with_a_degree_weighs_rows() -> None:
     assert many.rows == pytest.approx(200 / 16)  # at least so many
     apart = body(views=[["a", "b"], ["b", "c"]], view_rows=[1000, 100])
     assert apart.probability("c", "a @ 0.8").range is None  # what stays open of it is not computed
+
+
+def test_all_values_and_groups_have_ranges_too(tmp_path: Path) -> None:
+    known = body(views=[["a", "b", "c"]], view_rows=[200], dispersion=1.5)
+    given = [None, "a", "a & ~b", "c"]
+    found = known.marginals(given)
+    for row in found.itertuples():
+        alone = known.probability(f"{row.variable}={row.value}", row.given if isinstance(row.given, str) else None)
+        assert (row.probability, (row.low, row.high)) == (pytest.approx(alone.value), pytest.approx(alone.range))
+    graded = known.marginals("a @ 0.8").set_index(["variable", "value"]).loc["b", "1"]
+    assert (graded.low, graded.high) == pytest.approx(known.probability("b", "a @ 0.8").range)
+    assert body().marginals("a").low.isna().all()
+    apart = body(views=[["a", "b"], ["b", "c"]], view_rows=[1000, 100]).marginals("a").set_index("variable")
+    assert not apart.low.a.isna().any()
+    assert apart.low.c.isna().all()  # no row shows it beside the condition
+    known.save(tmp_path / "m.nbr")
+    told = json.loads(run("ask", tmp_path / "m.nbr", "--all", "--given", "a", "--json").stdout)["variables"]["b"]
+    assert tuple(told[1]["range"]) == pytest.approx(known.probability("b", "a").range)
+    low, high = known.probability("b", "a").range or (0.0, 0.0)
+    assert f"0.9000  {low:.4f} to {high:.4f}" in run("ask", tmp_path / "m.nbr", "--all", "--given", "a").stdout
+    told = json.loads(run("compare", tmp_path / "m.nbr", "a", "~a", "--json").stdout)
+    assert told["rows"] == pytest.approx([60, 140])
+    assert told["by_chance"] == pytest.approx(1.358 * (1 / 60 + 1 / 140 + 2 / 5000) ** 0.5)
+    assert "in groups of 60 and 140 rows" in run("compare", tmp_path / "m.nbr", "a", "~a").stdout
+
+
+def test_predictions_have_the_range_of_the_rows_that_are_alike() -> None:
+    table = nbr.tables.read(rows_of(900))
+    known = learned(table, [], nbr.priors.trees(table, 1))
+    bits = known.predict(pd.DataFrame({"a": [1, 0, np.nan]}), "b")
+    for row, given in enumerate(["a", "~a", None]):
+        value = "b" if bits.b[row] == 1 else "~b"
+        alone = known.probability(value, given)
+        assert bits.loc[row, ["probability", "low", "high"]].tolist() == pytest.approx([alone.value, *alone.range])
+        assert bits.rows[row] == pytest.approx(alone.rows)
+    number = known.predict(pd.DataFrame({"a": [1], "n": [0.1]}), "b")
+    assert 1 < number.rows[0] < 450  # in one piece of the number
+    assert number.low[0] < bits.low[0] < bits.high[0] < number.high[0]
+    ruled = nbr.fit(rows_of(900)[["a", "b"]], "clauses")
+    alone = ruled.probability("b", "a")
+    assert ruled.predict(pd.DataFrame({"a": [1]}), "b").loc[0, ["low", "high"]].tolist() == pytest.approx(alone.range)

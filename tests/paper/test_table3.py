@@ -19,7 +19,16 @@ def test_all_four_and_their_proofs() -> None:
     y = dice.integers(0, 2, 200)
     X = 0.5 + 0.08 * dice.normal(size=(200, 10)) + 0.25 * (y - 0.5)[:, None] * np.eye(10)[0]
     X = X.clip(0, 1)
-    settings = {"networks": 2, "width": 16, "depth": 1, "head": 8, "epochs": 20, "batch_size": 64, "gamma": 0.3}
+    settings = {
+        "networks": 2,
+        "linear": False,
+        "width": 16,
+        "depth": 1,
+        "head": 8,
+        "epochs": 20,
+        "batch_size": 64,
+        "gamma": 0.3,
+    }
     trained = RobustClassifier(0.1, random_state=0, **settings).fit(X, y)
     sample = Sample(torch.from_numpy(X).float(), torch.from_numpy(y), None)
     found = combined(sample, trained.rules_, Recipe(epsilon=0.1))

@@ -80,7 +80,16 @@ def test_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: list[in
 @pytest.fixture(scope="module")
 def classifier() -> nbr.RobustClassifier:
     X, y = bars(None, "train")
-    settings = {"networks": 2, "width": 32, "depth": 1, "head": 8, "epochs": 3, "batch_size": 32, "random_state": 0}
+    settings = {
+        "networks": 2,
+        "linear": False,
+        "width": 32,
+        "depth": 1,
+        "head": 8,
+        "epochs": 3,
+        "batch_size": 32,
+        "random_state": 0,
+    }
     return nbr.RobustClassifier(1.0, box=(0, 1), **settings).fit(X, y)
 
 

@@ -12,6 +12,7 @@ from torch import nn
 import nbr
 from nbr.errors import NbrError
 from nbr.progress import Progress
+from nbr.teaching.examples import Examples
 from nbr.teaching.network import NetworkSensor
 
 SIDE = 4
@@ -194,3 +195,20 @@ def test_contradictions_that_go_through_other_rows_are_found() -> None:
         nbr.train(nbr.Reasoner(WORLD), columns)
     doubted = nbr.train(nbr.Reasoner(WORLD), {**columns, "belief": [0.9, 0.9, 0.9]}, epochs=1)
     assert doubted.model.sensors
+
+
+def test_statements_count_as_far_as_they_are_believed() -> None:
+    """Of rows n that say a and m that say not a, believed to b, p is (n - m (1 - b)) / (b (n + m)) at the maximum."""
+    blind = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
+    columns = {"x": torch.ones(3, 2, 2), "says": ["x", "x", "~x"], "belief": [0.8, 0.8, 0.8]}
+    model = nbr.Reasoner(nbr.World(x=nbr.Bit()))
+    found = nbr.train(model, columns, network=blind, epochs=250, rate=0.05, shift=0)
+    sensor = found.model.sensors["x"]
+    assert isinstance(sensor, NetworkSensor)
+    assert float(sensor.scores(torch.ones(1, 2, 2)).softmax(dim=1)[0, 1]) == pytest.approx((2 - 0.2) / 2.4, abs=0.02)
+
+
+def test_a_row_keeps_its_number_where_others_are_held_out() -> None:
+    examples = Examples.of(WORLD, bad(s=[1, 1, 1, 1, 1, 7]), "a + b = s").only(torch.tensor([1, 5]))
+    with pytest.raises(NbrError, match="row 6 of the examples"):
+        nbr.train(nbr.Reasoner(WORLD), examples)

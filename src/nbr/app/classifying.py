@@ -41,18 +41,25 @@ def shown_data(report: Report) -> str:
     return "\n".join([*lines, *(f"  {name:<26}{origin}" for name, origin in report["origin"].items())])
 
 
-def classify(paths: list[Path], model: str, explain: bool = False, jobs: int | None = None) -> tuple[list[Report], int]:
-    """A report for each picture that can be read, and how many cannot, which are told on stderr."""
+def classify(
+    paths: list[Path], model: str, explain: bool = False, jobs: int | None = None, reject: float | None = None
+) -> tuple[list[Report], int]:
+    """A report for each picture that can be read, and how many cannot, which are told on stderr.
+
+    With `reject`, the share of labels that shall be right, it says which pictures to pass on.
+    """
     chunks = [paths[some] for some in pieces(len(paths), CHUNK)]
     found: list[Report] = []
-    for told, words in mapped(partial(_looked_at, classifier_of(model), explain), chunks, jobs):
+    for told, words in mapped(partial(_looked_at, classifier_of(model), explain, reject), chunks, jobs):
         found += told
         for line in words:
             aside(line)
     return found, len(paths) - len(found)
 
 
-def _looked_at(classifier: Any, explain: bool, paths: list[Path]) -> tuple[list[Report], list[str]]:
+def _looked_at(
+    classifier: Any, explain: bool, reject: float | None, paths: list[Path]
+) -> tuple[list[Report], list[str]]:
     """Reports on some pictures, and what is to be told of them and of those that cannot be read."""
     read: list[Read] = []
     words, preparation = [], classifier.preparation_
@@ -64,7 +71,11 @@ def _looked_at(classifier: Any, explain: bool, paths: list[Path]) -> tuple[list[
     words += [f"{path}: {note}" for path, prepared in read for note in prepared.notes]
     if not read:
         return [], words
-    return (_explained if explain else reports)(classifier, read), words
+    found = (_explained if explain else reports)(classifier, read)
+    if reject is not None:
+        passed = classifier.reject(np.stack([prepared.pixels for _, prepared in read]), reject)
+        found = [{**report, "rejected": bool(each)} for report, each in zip(found, passed, strict=True)]
+    return found, words
 
 
 def _explained(classifier: Any, read: list[Read]) -> list[Report]:
@@ -111,6 +122,7 @@ def _reports(classifier: Any, read: list[Read], found: Verdict) -> list[Report]:
             "label": found.labels[row].item() if isinstance(found.labels[row], np.generic) else found.labels[row],
             "intervals": None if told is None else {str(name): told[k] for k, name in enumerate(names)},
             "conflict": None if found.conflict is None else float(found.conflict[row]),
+            "conflict_tells": classifier.conflict_tells,
             "familiarity": None if found.familiarity is None else float(found.familiarity[row]),
             "proved_radius": None if radius is None else prepared.proved(radius),
             "proved_of": prepared.proved_of,
@@ -125,13 +137,14 @@ def _reports(classifier: Any, read: list[Read], found: Verdict) -> list[Report]:
 
 def shown(report: Report) -> str:
     """A verdict for reading."""
-    lines = [f"{report['picture']}: {report['label']}", ""]
+    passed = ", better passed on: too few labels were right of pictures like it" if report.get("rejected") else ""
+    lines = [f"{report['picture']}: {report['label']}{passed}", ""]
     if report["intervals"] is None:
         lines.append(f"  no intervals: they are for up to {MOST_LABELS} labels")
     else:
         for name, (low, high) in report["intervals"].items():
             lines.append(f"  {name:<6}[{low:.4f}, {high:.4f}]  {bar((low, low), (high, high))}")
-        lines += ["", f"  conflict {report['conflict']:.4f}"]
+        lines += ["", f"  conflict {report['conflict']:.4f}"] if report["conflict_tells"] else [""]
     if report["familiarity"] is not None:
         lines.append(f"  {likeness(report['familiarity'])}")
     lines += [f"  {proof(report)}", "", "  rules that counted most       weight   for   its own proved radius"]

@@ -219,6 +219,9 @@ def fit(
     weight: Annotated[
         str | None, typer.Option(help="A column that says for how many others a row stands.", metavar="NAME")
     ] = None,
+    query: Annotated[
+        str | None, typer.Option(help="The tables are SQLite or DuckDB files: what to select.", metavar="SQL")
+    ] = None,
     steps: Annotated[int | None, typer.Option(help="The largest number of training steps.", metavar="N")] = None,
     report: Annotated[
         Path | None, typer.Option(help="Also write an HTML report on what was learned.", metavar="FILE")
@@ -239,7 +242,7 @@ def fit(
     from nbr.app import learn
     from nbr.training import here
 
-    reading = learn.Reading(column or [], drop or [], na or [], sep, weight)
+    reading = learn.Reading(column or [], drop or [], na or [], sep, weight, query)
     learning = learn.Learning(rules, prior, steps, seed, confidence, target, budget)
     told = learn.fit(table, output, valid, learning, reading, rules_from, report, jobs)
     if here().first:

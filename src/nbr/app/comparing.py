@@ -43,20 +43,35 @@ def compare(
     """
     from nbr.kinds import load_reasoner
 
-    found = differences(load_reasoner(model), one, other, seed)
+    reasoner = load_reasoner(model)
+    found, rows = differences(reasoner, one, other, seed), (behind(reasoner, one), behind(reasoner, other))
+    chance = error(*rows)
     if as_json:
-        typer.echo(json.dumps({"one": one, "other": other, "columns": [vars(each) for each in found]}))
+        columns = [vars(each) for each in found]
+        typer.echo(json.dumps({"one": one, "other": other, "rows": rows, "by_chance": chance, "columns": columns}))
         return
     width = max((len(each.column) for each in found), default=0)
-    lines = [f"{one}   against   {other}", "", f"  how far apart, from 0 to 1 (±{error():.3f} by chance)"]
+    told = [f"{group:,.0f}" for group in rows if group is not None]
+    known = f" in groups of {' and '.join(told)} rows" if len(told) == len(rows) else ""
+    lines = [f"{one}   against   {other}", "", f"  how far apart, from 0 to 1 (±{chance:.3f} by chance{known})"]
     for each in found[:SHOWN]:
         lines.append(f"  {each.column:<{width}}  {each.distance:.3f}  {each.one}   against   {each.other}")
     typer.echo("\n".join(lines))
 
 
-def error() -> float:
-    """What two groups of draws that are alike differ by, at 95%: Smirnov's bound."""
-    return 1.358 * math.sqrt(2 / DRAWS)
+def behind(reasoner: "Reasoner", condition: str) -> float | None:
+    """How many rows rest under a condition, if the model knows of rows."""
+    return reasoner.probability("true", condition).rows
+
+
+def error(*rows: float | None) -> float:
+    """What two groups that are alike differ by, at 95%: Smirnov's bound, of draws and of the rows behind them.
+
+    >>> round(error(None, None), 3), round(error(200, 100), 3)
+    (0.027, 0.169)
+    """
+    groups = [DRAWS if each is None else 1 / (1 / DRAWS + 1 / each) if each > 0 else 0.0 for each in rows]
+    return min(1.0, 1.358 * math.sqrt(sum(1 / each for each in groups))) if all(groups) else 1.0
 
 
 def differences(reasoner: "Reasoner", one: str, other: str, seed: int) -> list[Difference]:

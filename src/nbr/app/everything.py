@@ -62,7 +62,9 @@ def _numbers(each: Weighed, belief: bool) -> str:
     likely = LACKING if each.probability is None else f"{each.probability:.4f}"
     if not belief:
         share = (each.probability or 0.0,) * 2
-        return f"{likely:<{NUMBER}}  {'' if each.probability is None else screen.cells(share, share, 2 * BAR)}"
+        ends = "" if each.range is None else f"{each.range[0]:.4f} to {each.range[1]:.4f}"
+        bar = screen.cells(share, share, BAR if ends else 2 * BAR)
+        return f"{likely:<{NUMBER}}  {ends and f'{ends}  '}{'' if each.probability is None else bar}"
     if each.answer is None or each.belief is None or each.plausibility is None:
         return f"{likely:<{NUMBER}}  {LACKING:<{ENDS}}  {screen.cells((0.0, 1.0), (0.0, 1.0), BAR)}"
     ends = f"[{each.belief:.4f}, {each.plausibility:.4f}]"

@@ -18,7 +18,7 @@ from nbr.tables import texts
 from nbr.tables.grids import Grid, grid, problems
 
 Array = NDArray[Any]
-COLLECTED = {"mnist": "mnist", "fashion-mnist": "fashion_mnist"}  # functions of datasets
+COLLECTED = {"mnist": "mnist", "fashion-mnist": "fashion_mnist", "cifar-10": "cifar10"}  # functions of datasets
 NUMBERS = "numbers"
 
 
@@ -36,14 +36,14 @@ class Examples:
 
 
 def examples(classifier: Any, data: str, label: str | None = None, jobs: int | None = None) -> Examples:
-    """The examples of a name: mnist, fashion-mnist, a folder, or a CSV or Parquet file."""
+    """The examples of a name: mnist, fashion-mnist, cifar-10, a folder, or a CSV or Parquet file."""
     if data in COLLECTED and not Path(data).exists():
         return _collected(classifier, data)
     if Path(data).is_dir():
         return _from_folders(classifier, Path(data), jobs)
     if Path(data).is_file():
         return _from_table(classifier, Path(data), label)
-    kinds = "mnist, fashion-mnist, a folder with a sub-folder of pictures for each label, or a CSV or Parquet file"
+    kinds = f"{', '.join(COLLECTED)}, a folder with a sub-folder of pictures for each label, or a CSV or Parquet file"
     raise NbrError(f"unknown data {data!r}: there is no such file; data are {kinds}")
 
 

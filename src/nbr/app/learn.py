@@ -34,7 +34,7 @@ TOLD = 8  # groups of columns that are one variable
 class Reading:
     """What a user says of tables: kinds of columns as name=kind, columns to leave out, texts for holes, a separator.
 
-    `weight` is the column that says for how many others a row stands.
+    `weight` is the column that says for how many others a row stands; `query` asks databases for their rows.
     """
 
     columns: list[str]
@@ -42,6 +42,7 @@ class Reading:
     na: list[str]
     sep: str | None
     weight: str | None = None
+    query: str | None = None
 
     def read(self, paths: list[Path], world: World | None, seed: int, jobs: int | None) -> tables.Table:
         kinds = {}
@@ -52,8 +53,9 @@ class Reading:
             kinds[name] = kind
         if self.weight is not None:
             kinds[self.weight] = "real"
+        sources = list(paths) if self.query is None else [tables.queried(path, self.query, seed) for path in paths]
         found = tables.learnable(
-            list(paths), world, columns=kinds, drop=self.drop, na=self.na, sep=self.sep, seed=seed, jobs=jobs
+            sources, world, columns=kinds, drop=self.drop, na=self.na, sep=self.sep, seed=seed, jobs=jobs
         )
         return found if self.weight is None else tables.weighed(found, self.weight, seed)
 

@@ -18,6 +18,10 @@ def classify(
     pictures: Pictures,
     model: Classifier = "mnist-4-9",
     explain: Annotated[bool, typer.Option("--explain", help="Also say why, and what would have to change.")] = False,
+    reject: Annotated[
+        float | None,
+        typer.Option(help="Say which pictures to pass on, so that this share of the rest is right.", metavar="SHARE"),
+    ] = None,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -28,10 +32,11 @@ def classify(
     \b
     nbr classify nine.png
     nbr classify one.png two.png --model mine.nbr
+    nbr classify one.png --model mnist-10 --reject 0.98
     """
     from nbr.app import classifying
 
-    reports, failed = classifying.classify(pictures, model, explain, jobs)
+    reports, failed = classifying.classify(pictures, model, explain, jobs, reject)
     if reports or as_json:
         typer.echo(json.dumps({"pictures": reports}) if as_json else "\n\n".join(map(classifying.shown, reports)))
     if failed:
@@ -84,7 +89,7 @@ def certify(
 
 
 def data(
-    name: Annotated[str, typer.Argument(help="mnist or fashion-mnist.", metavar="NAME")],
+    name: Annotated[str, typer.Argument(help="mnist, fashion-mnist or cifar-10.", metavar="NAME")],
     folder: Annotated[
         Path | None, typer.Option(help="A folder that may have the files already.", metavar="FOLDER")
     ] = None,
@@ -106,7 +111,7 @@ def attack(
         Path, typer.Option("-o", "--output", help="The folder in which results are kept.", metavar="FOLDER")
     ],
     data: Annotated[
-        str, typer.Option(help="mnist, fashion-mnist, class folders of pictures, or a table.", metavar="DATA")
+        str, typer.Option(help="mnist, fashion-mnist, cifar-10, class folders of pictures, or a table.", metavar="DATA")
     ] = "mnist",
     label: Annotated[
         str | None, typer.Option(help="The column of labels in a table. Default: the last.", metavar="NAME")

@@ -123,6 +123,20 @@ TABLES: dict[str, Any] = {
             "additionalProperties": False,
         },
     },
+    "words": {
+        "type": "object",
+        "description": "Words with degrees: numbers from grade 0 to grade 1, four corners, or a grade for each label.",
+        "additionalProperties": {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": {
+                "oneOf": [
+                    {"type": "array", "items": NUMBER_OR_TEXT, "minItems": 2, "maxItems": 4},
+                    {"type": "object", "additionalProperties": BELIEF},
+                ]
+            },
+        },
+    },
     "closed": {
         "type": "array",
         "items": {"type": "string"},

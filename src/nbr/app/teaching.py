@@ -65,10 +65,9 @@ def taught(
             aside(f"stopped; the same command goes on from {part}")
         raise
     report: Report = {"output": str(output), "sensors": list(found.where), "learned_from": len(learn)}
-    report |= {"held_out": len(held), "agree": None, "nats": None}
-    if len(held):
+    report |= {"held_out": len(held), "agree": None, "nats": None, "left_open": screen.left_open(made)}
+    if len(held) and not report["left_open"]:
         report["agree"], report["nats"] = agreement(made, found.only(held.sort().values))
-    report["left_open"] = screen.left_open(made)
     report["seconds"] = round(time.monotonic() - start)
     report["beliefs"] = _moved(known, made) if beliefs else []
     made.save(output)
@@ -89,7 +88,9 @@ def shown(report: Report) -> str:
     names = report["sensors"]
     listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     lines = [f"{report['output']}: sees {listed}; learned from {report['learned_from']:,} statements"]
-    if report["agree"] is None:
+    if report["left_open"]:
+        lines += [f"  {note}" for note in report["left_open"]]
+    elif report["agree"] is None:
         lines.append(f"  nothing was held out: fewer than {FEWEST} examples")
     else:
         lines.append(
@@ -97,7 +98,7 @@ def shown(report: Report) -> str:
             f" in {report['agree']:.1%}"
         )
         lines.append(
-            f"  that says nothing of statements that leave labels open: nbr show {report['output']} names these"
+            "  that is no proof that labels are right: --groups finds out which labels such statements leave open"
         )
     lines += [
         f"  rule {each['rule']}, {each['text']}: belief {each['belief']:.3f}" for each in report["beliefs"][:WORST]

@@ -112,6 +112,7 @@ def _trained(
 
     from nbr.app.classifying import aside
     from nbr.classify import folders
+    from nbr.classify.candidates import beside
     from nbr.classify.preparation import Preparation
     from nbr.classify.robust import RobustClassifier
 
@@ -125,9 +126,10 @@ def _trained(
     pile = folders.read(learn, preparation, jobs)
     for note in pile.notes:
         aside(note)
+    aside(_proposed(pile, learn, epsilon))
     few = len(learn.paths) < FEW
     part = output.with_name(output.name + ".part")
-    if part.exists():
+    if part.exists() or beside(part).exists():
         aside(f"going on with the run that was stopped ({part})")
     start = time.monotonic()
     classifier = RobustClassifier(
@@ -143,10 +145,11 @@ def _trained(
     try:
         classifier.fit(pile.pixels, learn.labels)
     except KeyboardInterrupt:
-        if part.exists():
+        if part.exists() or beside(part).exists():
             aside(f"stopped; the same command goes on from {part}")
         raise
     figures = _measured(classifier, held, folders.read(held, preparation, jobs))
+    figures |= {"made_of": next(iter(classifier.contents())), "compared": classifier.recipe_.get("worth", {})}
     figures |= {"learned_from": len(learn.paths), "seconds": round(time.monotonic() - start)}
     classifier.figures_ = {"data": folder.name, **figures}
     classifier.save(output)
@@ -162,6 +165,22 @@ def _check(files: "Files", folder: Path) -> None:
         count = files.labels.count(label)
         if count < FEWEST:
             raise NbrError(f"{folder / label} has {count} pictures; {FEWEST} or more are needed, to hold one out")
+
+
+def _proposed(pile: "Pile", learn: "Files", epsilon: float | None) -> str:
+    """The length to be robust at, and where it comes from, in words."""
+    from nbr.classify.recipe import CLOSE, suggested
+    from nbr.classify.robust import RobustClassifier
+
+    if epsilon is not None:
+        return f"to be robust at L2 {epsilon:g} of the prepared picture, as told"
+    sample = RobustClassifier(box=(0, 1), preparation="scale")._sample(pile.pixels, learn.labels)
+    length = suggested(sample)
+    words = f"to be robust at L2 {length:.2g} of the prepared picture"
+    if pile.stretch is not None and abs(pile.stretch - 1) > 1e-9:
+        words += f", which is {length / pile.stretch:.2g} of the file"
+    usual = f"the nearest picture of another label is usually {length / CLOSE:.2g} away, and this is a quarter of that"
+    return f"{words}: {usual}; --epsilon sets another"
 
 
 def _split(files: "Files", seed: int) -> "tuple[Files, Files]":
@@ -200,8 +219,9 @@ def _shown(report: Report) -> str:
     """In words."""
     what = "the file, pixels from 0 to 1," if report["proved_of"] == "file" else "the prepared picture"
     change = f"no change of {what} of L2 length {report['length']:g} alters the label"
+    kind = ", by linear rules, which were as good as networks" if report["made_of"] == "linear rules" else ""
     lines = [
-        f"{report['output']}: tells {' from '.join(report['labels'])}",
+        f"{report['output']}: tells {' from '.join(report['labels'])}{kind}",
         f"  {report['right']:.0%} right; of {report['proved']:.0%} it is proved that {change}",
         f"  on {report['held_out']:,} pictures that were held out, {report['learned_from']:,} learned from",
     ]

@@ -44,7 +44,7 @@ class Asked:
     @cached_property
     def sharing(self) -> str | None:
         """Why a way cannot take it that draws or goes through rules each for itself; None if it can."""
-        if isinstance(self.part.model.presence, Selectors):
+        if self.part.model.shares and isinstance(self.part.model.presence, Selectors):
             return "rules share a source or are possibilities of which one is there"
         return None
 

@@ -59,7 +59,7 @@ def components(model: Model, proposition: Set, condition: Set | None) -> list[Co
         if not is_crisp(part):
             fuzzy += names[:1]
     groups.join(fuzzy)
-    for names in _sharing(model.rules):
+    for names in _sharing(model.rules) if model.shares else ():
         groups.join(names)
     asked = groups.of(names_of(proposition)) or groups.of(_first(conditions, condition, model)) or ""
     found: dict[str, tuple[list[int], list[Expression]]] = {asked: ([], [])}

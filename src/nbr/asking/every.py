@@ -18,6 +18,7 @@ from nbr.asking.answer import Answer
 from nbr.asking.asked import Memo
 from nbr.asking.question import Settings
 from nbr.asking.ranking import LEAST, Class, classes
+from nbr.density.behind import Under, under, under_each
 from nbr.density.marginals import marginals
 from nbr.errors import NbrError, install
 from nbr.inference.problem import Interval
@@ -28,6 +29,7 @@ from nbr.model import Model
 if TYPE_CHECKING:
     import pandas as pd
 
+BEHIND = 0.1  # of the time, for the rows under conditions
 WEIGHED = 0.5  # of the time, for probabilities, if beliefs are to follow
 FIRST = 0.1  # of the time left, that a value may always take: the first ones find out what all others use
 ANYTHING = (0.0, 1.0)
@@ -42,6 +44,15 @@ class Weighed:
     value: str
     probability: float | None
     answer: Answer | None
+    range: tuple[float, float] | None = None  # 95%, by the rows that a learned model knows of
+
+    @property
+    def low(self) -> float | None:
+        return None if self.range is None else self.range[0]
+
+    @property
+    def high(self) -> float | None:
+        return None if self.range is None else self.range[1]
 
     @property
     def belief(self) -> float | None:
@@ -57,6 +68,7 @@ class Weighed:
             "belief": self.belief,
             "plausibility": self.plausibility,
             "probability": self.probability,
+            "range": None if self.range is None else list(self.range),
         }
         return told if self.answer is None or self.answer.exact else {**told, "bounds": self.answer.bounds.as_json()}
 
@@ -84,6 +96,7 @@ def every(model: Model, given: Sequence[Given], belief: bool, settings: Settings
     if len(given) > 1 and any(with_evidence is not model for with_evidence, _ in observing):
         share = replace(settings, budget=settings.budget / len(given))
         return [found for each in given for found in every(model, [each], belief, share)]
+    alone = model
     model, conditions = observing[0][0] if observing else model, [condition for _, condition in observing]
     said = [each for each in conditions if each is not None]
     told_apart = {name: classes(model, name, said) for name in world.names}
@@ -91,6 +104,10 @@ def every(model: Model, given: Sequence[Given], belief: bool, settings: Settings
     statements = {name: [statement for _, statement in each] for name, each in values.items()}
     with torch.no_grad():
         shares, why = marginals(model, statements, conditions, settings.budget * (WEIGHED if belief else 1.0))
+        if model is alone:
+            rests = under_each(model, conditions, BEHIND * settings.budget)
+        else:
+            rests = [under(alone, model, conditions[0], torch.Generator().manual_seed(0), BEHIND * settings.budget)]
     if why and not shares and not belief:
         raise NbrError(f"not all values can be weighed at once: {why}; ask for one alone")
     found = []
@@ -100,7 +117,7 @@ def every(model: Model, given: Sequence[Given], belief: bool, settings: Settings
         rows = {name: shares[name][place].tolist() if name in shares else [None] * len(values[name]) for name in values}
         variables = {
             name: tuple(
-                Weighed(value, None if share is None or math.isnan(share) else share, answers.get((name, value)))
+                _weighed(name, value, share, answers.get((name, value)), rests[place])
                 for (value, _), share in zip(values[name], rows[name], strict=True)
             )
             for name in values
@@ -112,14 +129,23 @@ def every(model: Model, given: Sequence[Given], belief: bool, settings: Settings
     return found
 
 
+def _weighed(name: str, value: str, share: float | None, answer: Answer | None, rest: Under) -> Weighed:
+    if share is None or math.isnan(share):
+        return Weighed(value, None, answer)
+    return Weighed(value, share, answer, rest.range(share, [name]))
+
+
 def table(model: Model, given: Given | Sequence[Given], belief: bool, settings: Settings) -> pd.DataFrame:
-    """A row for each value of each variable under each condition; empty cells where there is no number."""
+    """A row for each value of each variable under each condition; empty cells where there is no number.
+
+    `low` and `high` are the 95% range of the probability, by the rows that the model was learned from.
+    """
     try:
         import pandas as pd
     except ModuleNotFoundError:
         raise NbrError(f"a table of marginals needs pandas: {install('learn')}") from None
     conditions = [given] if given is None or isinstance(given, str | Expression) else list(given)
-    columns = ("probability", *(("belief", "plausibility") if belief else ()))
+    columns = ("probability", "low", "high", *(("belief", "plausibility") if belief else ()))
     rows = [
         (each.given, name, value.value, *(_number(getattr(value, column)) for column in columns))
         for each in every(model, conditions, belief, settings)

@@ -91,7 +91,13 @@ def pairs(questions: Iterable[Any]) -> list[Question]:
 
 
 def _listed(model: Model, settings: Settings) -> Listing | None:
-    if model.codec is not None or model.closed or settings.engine != "auto" or len(model.rules) > RULES:
+    if (
+        model.codec is not None
+        or model.closed
+        or settings.engine != "auto"
+        or len(model.rules) > RULES
+        or model.world.words
+    ):
         return None
     return listing(model.world, POINTS)
 

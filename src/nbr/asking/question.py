@@ -24,6 +24,7 @@ from nbr.inference.problem import Interval
 from nbr.language import Expression, stated
 from nbr.model import Model
 from nbr.rules import Fuzzy, Rule
+from nbr.rules.worded import worded
 from nbr.sources.source import Set
 from nbr.ways import Limits
 from nbr.world import World
@@ -200,7 +201,8 @@ def as_set(words: Proposition, world: World, what: str) -> Set:
             return Fuzzy(words).bind(world)
     except NbrError as error:
         raise NbrError(f"{what}: {error}") from None
-    return stated(words, world, what)
+    found = stated(words, world, what)
+    return worded(found, world) or found
 
 
 def words_of(words: Proposition) -> str:

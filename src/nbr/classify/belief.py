@@ -19,6 +19,7 @@ from torch import Tensor
 
 from nbr import registry
 from nbr.classify import frames, linear
+from nbr.classify.affine import bounded
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Evaluation, Graded, Scored, check_combine
 from nbr.classify.inputs import Pictures
@@ -144,23 +145,25 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         """By scores where every rule has two groups and an estimator with a Lipschitz constant; else by grades.
 
         Such an estimator has a `decision_function` that changes by at most `lipschitz_` times the L2 distance, and
-        `rounding`, by how much it may be off at inputs within a distance of some, as `NonexpansiveClassifier` does.
+        `rounding`, by how much it may be off at inputs within a distance of some, as `NonexpansiveClassifier` does. Of
+        linear classifiers, and scalers before them in a Pipeline, both follow from their slopes.
         """
         check_is_fitted(self)
         combine, groups = check_combine(self.combine), Groups(torch.stack(self.frames_))
         points = self._shaped(validate_data(self, self._flat(X, False), reset=False))
-        if not (groups.binary and all(hasattr(each, "lipschitz_") for each in self.estimators_)):
+        bounds = [bounded(each) for each in self.estimators_] if groups.binary else []
+        if not bounds or any(each is None for each in bounds):
             return Graded(combine, groups, self._grades(points), self.beliefs_)
         one = torch.ones(len(groups), dtype=torch.float64)
         scores = torch.stack([torch.from_numpy(each.decision_function(points)) for each in self.estimators_], dim=1)
 
         def slack(within: Tensor) -> Tensor:
             far = within.expand(-1, len(groups)).T.numpy()
-            each = [one.rounding(points, reach) for one, reach in zip(self.estimators_, far, strict=True)]
+            each = [one.rounding(points, reach) for one, reach in zip(bounds, far, strict=True)]
             return _sound(torch.stack([torch.from_numpy(part) for part in each], dim=1), "rounding")
 
         def steepness() -> Tensor:
-            return _sound(torch.tensor([each.lipschitz_ for each in self.estimators_]).double(), "lipschitz_")
+            return _sound(torch.tensor([each.lipschitz_ for each in bounds], dtype=torch.float64), "lipschitz_")
 
         return Scored(combine, groups, ScoredRules(groups, one, one, self.beliefs_), scores, steepness, slack)
 

@@ -19,7 +19,8 @@ from torch import Tensor
 
 from nbr.classify.evaluation import Evaluation
 from nbr.classify.familiarity import Familiarity
-from nbr.classify.intervals import MOST_LABELS, Intervals, discounted
+from nbr.classify.intervals import MOST_LABELS, Intervals, discounted, in_label
+from nbr.classify.rejection import Rejection
 from nbr.classify.tempering import sharpness
 from nbr.errors import NbrError
 from nbr.parallel import mapped, pieces
@@ -76,6 +77,8 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     classes_: Array
     combine: str
     familiarity_: Familiarity | None = None  # by which belief is discounted
+    rejection_: Rejection | None = None  # by which inputs are passed on
+    conflict_tells = True  # whether conflict is larger where labels are more often wrong
     sharpness_: float = 1.0  # by which log Pl is multiplied for probabilities
     n_jobs: int | None = None  # processes in which inputs are judged
 
@@ -108,7 +111,7 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Labels, intervals, conflict, proved radii and the rules that count most, from one evaluation."""
         found = self._evaluate(X)
         scores, radius = found.scores(), found.radius(self._furthest)
-        degree = self._degree(X, scores)
+        degree = self._degree(X, found, scores)
         told = discounted(found.intervals(), degree) if len(self.classes_) <= MOST_LABELS else None
         return Verdict(
             self.classes_[scores.argmax(dim=1).numpy()],
@@ -160,7 +163,8 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def familiarity(self, X: ArrayLike) -> Array:
         """How far each input is like the examples of its label, the degree to which the rules are believed: (n,)."""
-        degree = self._degree(X, self._evaluate(X).scores())
+        found = self._evaluate(X)
+        degree = self._degree(X, found, found.scores())
         if degree is None:
             raise NbrError("nothing is known of the examples that this classifier was trained on")
         return degree.numpy()
@@ -180,6 +184,27 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     def certified_radius(self, X: ArrayLike) -> Array:
         """A radius for each input: no perturbation of at most that L2 length changes its label. Sound in float64."""
         return self._by_rows(_proved, X)
+
+    def reject(self, X: ArrayLike, right: float = 0.95) -> Array:
+        """Inputs to pass on to somebody else, true or false: (n,).
+
+        Of those that are left, as many labels shall be right as `right` says; of examples that were held out, and
+        damaged where they were pictures, they were. What is passed on is what scores lowest by `trust`.
+        """
+        found: Array = self.trust(X) < self._rejection().threshold(right)
+        return found
+
+    def trust(self, X: ArrayLike) -> Array:
+        """What `reject` goes by, larger where a label is more often right: (n,).
+
+        The belief in the label, or its proved radius, whichever told errors better on examples that were held out.
+        """
+        return self._by_rows(_sure if self._rejection().score == "belief" else _proved, X)
+
+    def _rejection(self) -> Rejection:
+        if self.rejection_ is None:
+            raise NbrError("it is not known which inputs to pass on: nothing was held out when it was trained")
+        return self.rejection_
 
     def rule_radius(self, X: ArrayLike) -> Array:
         """For each input and rule, how far the rule goes on speaking for the same labels, proved: (n, rules)."""
@@ -212,12 +237,15 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def _intervals(self, X: ArrayLike) -> Intervals:
         found = self._evaluate(X)
-        return discounted(found.intervals(), self._degree(X, found.scores()))
+        return discounted(found.intervals(), self._degree(X, found, found.scores()))
 
-    def _degree(self, X: ArrayLike, scores: Tensor) -> Tensor | None:
+    def _degree(self, X: ArrayLike, found: Evaluation, scores: Tensor) -> Tensor | None:
+        """How far to believe what the rules say of inputs whose labels have these scores."""
+        return self._familiar(self._points(X), found, scores) if getattr(self, "discount", True) else None
+
+    def _familiar(self, points: Tensor, found: Evaluation, scores: Tensor) -> Tensor | None:
         """How far inputs are like the examples of the label that is most plausible by these scores."""
-        known = self.familiarity_ if getattr(self, "discount", True) else None
-        return None if known is None else known.degree(self._points(X), scores.argmax(dim=1))
+        return None if self.familiarity_ is None else self.familiarity_.degree(points, scores.argmax(dim=1))
 
     def _reasons(self, found: Evaluation, scores: Tensor, most: int) -> list[list[Reason]]:
         label = scores.argmax(dim=1)
@@ -241,6 +269,13 @@ def _scored(classifier: BeliefEstimator, X: ArrayLike) -> Array:
 def _told(classifier: BeliefEstimator, X: ArrayLike) -> Array:
     found = classifier._intervals(X)
     return torch.stack([found.belief, found.plausibility], dim=2).numpy()
+
+
+def _sure(classifier: BeliefEstimator, X: ArrayLike) -> Array:
+    """The belief in the label that is given."""
+    found = classifier._evaluate(X)
+    scores = found.scores()
+    return in_label(discounted(found.intervals(), classifier._degree(X, found, scores)), scores).numpy()
 
 
 def _proved(classifier: BeliefEstimator, X: ArrayLike) -> Array:

@@ -98,29 +98,46 @@ class Familiarity:
     def degree(self, points: Tensor, labels: Tensor) -> Tensor:
         """a of each input, whose label is said to be this: near 1 if it is like the label's examples, near 0 if not."""
         share = torch.ones(len(points), dtype=torch.float64)
-        places = self._coordinates(points)
+        near = self.nearest(self.coordinates(points), labels)
         for label in labels.unique().tolist():
             mine = labels == label
-            share[mine] = _share(self._nearest(places[mine], label), self._usual[label])
+            share[mine] = _share(near[mine], self._usual[label])
         return share / (share + ODD)
 
-    def _coordinates(self, points: Tensor) -> Tensor:
+    def nearest(self, places: Tensor, labels: Tensor, without: Tensor | None = None) -> Tensor:
+        """The distance of each place to the nearest example of a label of its own: (n,).
+
+        `without` is the number of an example that does not count for a place, -1 if all do: (n,).
+        """
+        found, start = torch.zeros(len(places)), 0
+        for label, count in enumerate(self._counts):
+            mine = labels == label
+            if bool(mine.any()):
+                skipped = None if without is None else without[mine] - start
+                if skipped is not None:
+                    skipped = torch.where((skipped >= 0) & (skipped < count), skipped, -1)
+                found[mine] = self._nearest(places[mine], label, skipped)
+            start += count
+        return found
+
+    def coordinates(self, points: Tensor) -> Tensor:
         """Along the directions, and the length of what they leave out, weighted: (n, directions + 1), float32."""
         away = points.float() - self.centre
         along = away @ self.directions
         left = (away.square().sum(dim=1) - along.square().sum(dim=1)).clamp(min=0).sqrt()
         return torch.cat([along, left[:, None]], dim=1) * self.weights
 
-    def _nearest(self, places: Tensor, label: int, held_out: bool = False) -> Tensor:
-        """The distance to the nearest example of a label; places that are held out are the examples themselves."""
+    def _nearest(self, places: Tensor, label: int, without: Tensor | None = None) -> Tensor:
+        """The distance to the nearest example of a label, but for one of them for each place (-1: none)."""
         known, squares = self._known[label]
         found = []
         for start in range(0, len(places), CHUNK):
             part = places[start : start + CHUNK]
             every = torch.addmm(squares, part, known, alpha=-2)  # without the square of the place itself
-            if held_out:
-                rows = torch.arange(len(part))
-                every[rows, start + rows] = torch.inf
+            if without is not None:
+                skipped = without[start : start + CHUNK]
+                some = (skipped >= 0).nonzero()[:, 0]
+                every[some, skipped[some]] = torch.inf
             own = part.square().sum(dim=1)
             nearest = every.amin(dim=1) + own
             found.append(nearest.masked_fill(nearest < ALIKE * own, 0.0))  # all that is left of it is rounding
@@ -157,9 +174,7 @@ def familiarity(sample: Sample, seed: int) -> Familiarity | None:
     points, labels = sample.points, sample.labels
     if len(points) < FEWEST:
         return None
-    order = torch.randperm(len(points), generator=torch.Generator().manual_seed(seed))
-    every = order[labels[order].argsort(stable=True)].split(torch.bincount(labels).tolist())
-    kept = torch.cat([part[: max(1, min(OF_LABEL, REFERENCES // len(every)))] for part in every])
+    kept = kept_examples(sample, seed)
     centre = points.double().mean(dim=0)
     away = points.double() - centre
     values, vectors = torch.linalg.eigh(away.T @ away / len(away))
@@ -169,18 +184,26 @@ def familiarity(sample: Sample, seed: int) -> Familiarity | None:
     none = torch.zeros(0)
     ones = torch.ones(len(spread) + 1)
     bare = Familiarity(centre.float(), directions, ones, none, ones, labels[kept].int(), none)
-    places = bare._coordinates(points[kept])
+    places = bare.coordinates(points[kept])
     left = places[:, -1].double().std().clamp(min=1e-6 * spread.amax())
     # Where the directions are all that there are, nothing lies beyond them but rounding.
     beyond = BEYOND / left * (spread ** (1 - POWER)).mean() if len(spread) < points.shape[1] else left.new_zeros(())
     weights = torch.cat([spread**-POWER, beyond[None]]).float()
     references, step = _packed(places * weights)
     alone = replace(bare, weights=weights, references=references, step=step)
-    held = [alone._nearest(part.T, label, held_out=True) for label, (part, _) in enumerate(alone._known)]
-    distances = torch.cat(held)
+    known = enumerate(alone._known)
+    distances = torch.cat([alone._nearest(part.T, label, torch.arange(part.shape[1])) for label, (part, _) in known])
     lonely = distances.isinf()  # the only example of its label
     distances[lonely] = distances[~lonely].median() if bool((~lonely).any()) else 1.0
     return replace(alone, distances=distances)
+
+
+def kept_examples(sample: Sample, seed: int) -> Tensor:
+    """The rows of a sample that are kept, label by label."""
+    labels = sample.labels
+    order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seed))
+    every = order[labels[order].argsort(stable=True)].split(torch.bincount(labels).tolist())
+    return torch.cat([part[: max(1, min(OF_LABEL, REFERENCES // len(every)))] for part in every])
 
 
 def _packed(places: Tensor) -> tuple[Tensor, Tensor]:

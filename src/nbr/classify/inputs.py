@@ -29,6 +29,7 @@ class Pictures:
     preparation: str = "none"
     shape_: tuple[int, ...] | None  # (height, width) or (height, width, channels) of pictures
     values_: tuple[float, float] | None = None  # what black and white are, where inputs are pictures
+    centre_: Array | None = None  # (size,): what is taken from vectors; a shift changes no distance
     classes_: Array
 
     @property
@@ -45,7 +46,7 @@ class Pictures:
 
     def _sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Sample:
         """Inputs to be learned from, in float32, the numbers of their labels, and what each counts."""
-        points, truth = validate_data(self, self._flat(X, True), y, dtype=np.float32, order="C")
+        points, truth = validate_data(self, self._flat(X, True), y, dtype=np.float64, order="C")
         check_classification_targets(truth)
         weights = None
         if sample_weight is not None:
@@ -55,8 +56,14 @@ class Pictures:
         self.classes_, codes = np.unique(truth, return_inverse=True)
         if len(self.classes_) < 2:
             raise NbrError(f"the data have one class, {self.classes_[0]}; the classifier needs two labels")
+        points = self._inside(points)
+        # Pictures of known black and white start at black, vectors anywhere.
+        self.centre_ = points.mean(axis=0) if self.values_ is None else None
+        centred = self._centred(points)
+        if not np.abs(centred).max() < np.finfo(np.float32).max:
+            raise NbrError("Input contains infinity or a value too large for dtype('float32').")
         return Sample(
-            torch.from_numpy(self._inside(points)),
+            torch.from_numpy(centred.astype(np.float32)),
             torch.from_numpy(codes),
             self.shape_,
             None if weights is None else torch.from_numpy(weights),
@@ -66,7 +73,15 @@ class Pictures:
         """Inputs to be judged, in float64."""
         check_is_fitted(self)
         points = validate_data(self, self._flat(X, False), reset=False, dtype=np.float64, order="C")
-        return torch.from_numpy(self._inside(points))
+        return torch.from_numpy(self._centred(self._inside(points)))
+
+    def _centred(self, points: Array) -> Array:
+        """Vectors as seen from the mean of the examples, in float64: far from 0 a network's numbers are coarse.
+
+        A difference is off by at most a rounding of itself, for which the slack of networks and memories has room.
+        """
+        found: Array = points if self.centre_ is None else points - self.centre_
+        return found
 
     def _flat(self, X: ArrayLike, reset: bool) -> ArrayLike:
         """Pictures as vectors; while training, their shape is noted, and what black and white are."""

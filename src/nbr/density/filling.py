@@ -12,7 +12,9 @@ from torch import Tensor
 
 from nbr import clock, tables
 from nbr.density.left_open import left_open
+from nbr.density.likelihood import score
 from nbr.density.predicting import Cells, cells
+from nbr.density.ranges import rows_of, wilsons
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language.expressions import Atom, conjunction
@@ -26,11 +28,23 @@ if TYPE_CHECKING:
 OPEN = 2.0  # seconds for what stays open of one cell
 
 
+def predicted(model: Model, source: tables.TableLike, column: str, seed: int) -> pd.DataFrame:
+    """The column of each row of a table, in the words and with the index that it has: see `predict`."""
+    data = tables.read(source, model.world)
+    found = predict(model, data, column, seed)
+    word = tables.spelling(source, model.world, column, data.codes[:, model.world.column(column)].tolist())
+    if word is not None:
+        found[column] = [word(model.world.code(column, value)) for value in found[column]]
+    index = tables.index_of(source)
+    return found if index is None else found.set_axis(index, axis=0)
+
+
 def predict(model: Model, table: Table, column: str, seed: int) -> pd.DataFrame:
     """The column of each row from the others: its value, and how sure that is.
 
-    Of a label, the probability, what stays open of it (`low` and `high`; the same number where the columns were seen
-    together), and the probability of each label; of a number, the middle one, and the range in which nine in ten lie.
+    Of a label, the probability, its 95% range (`low` and `high`: what `rows` that are alike leave possible, and columns
+    never seen together; where the model does not know its rows, what stays open alone), and the probability of each
+    label; of a number, the middle one, and the range in which nine in ten lie.
     """
     found = cells(model, table.codes, column, seed)
     frame = _frame(model.world, column, found)
@@ -39,7 +53,14 @@ def predict(model: Model, table: Table, column: str, seed: int) -> pd.DataFrame:
         return frame
     ranges = _open(model, table.codes, column, found, seed)
     frame["probability"] = found.chances.max(dim=1).values.numpy()
-    frame["low"], frame["high"] = [low for low, _ in ranges], [high for _, high in ranges]
+    lows, highs = (torch.tensor(ends, dtype=torch.float64) for ends in zip(*ranges, strict=True))
+    rows = _rows(model, table.codes, column, seed)
+    if rows is not None and model.seen is not None:
+        worth = rows / model.seen.dispersion
+        lows, highs = wilsons(lows, worth)[0], wilsons(highs, worth)[1]
+    frame["low"], frame["high"] = lows.numpy(), highs.numpy()
+    if rows is not None:
+        frame["rows"] = rows.numpy()
     variable = model.world.variables[column]
     for label in range(found.chances.shape[1]):
         frame[f"{column}={variable.show(label)}"] = found.chances[:, label].numpy()
@@ -173,6 +194,34 @@ def _range(
     except NbrError:  # no draw agrees with the row: all that can be said is nothing
         return 0.0, 1.0
     return (chance, chance) if left.range is None and not left.note else left.range or (0.0, 1.0)
+
+
+def _rows(model: Model, codes: Tensor, column: str, seed: int) -> Tensor | None:
+    """How many rows like each the model was learned from, n P(rest of the row); None where it does not know."""
+    world = model.world
+    rest = codes.clone()
+    rest[:, world.column(column)] = torch.nan
+    rest[world.outside(rest)] = torch.nan
+    shown = ~rest.isnan()
+    patterns, member = shown.unique(dim=0, return_inverse=True)
+    counts = [
+        rows_of(model.seen, [column, *(name for name, there in zip(world.names, each, strict=True) if there)])
+        for each in patterns.tolist()
+    ]
+    if any(count is None for count in counts):
+        return None
+    numbers = [at for at, variable in enumerate(world.variables.values()) if variable.numeric]
+    alike: Tensor | None
+    if bool(shown[:, numbers].any()) or not model.reads:
+        alike = model.base.log_alike(rest)
+        if alike is None:
+            scores = model.base.log_prob(rest)
+            if scores is None:
+                return None
+            alike = scores.masked_fill(shown[:, numbers].any(dim=1), -torch.inf)
+    else:
+        alike = score(model, Table(world, rest), seed).log_prob
+    return torch.tensor(counts, dtype=torch.float64)[member] * alike.exp().clamp(max=1.0)
 
 
 def _told(world: World, row: Tensor, column: str) -> Expression | None:

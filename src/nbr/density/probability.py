@@ -8,7 +8,7 @@ import torch
 
 from nbr import clock
 from nbr.density import ranges
-from nbr.density.behind import behind, together
+from nbr.density.behind import under
 from nbr.density.estimate import Found
 from nbr.density.left_open import Open, left_open, wider
 from nbr.density.sums import Ratio, value
@@ -103,10 +103,11 @@ def probability(
     with torch.no_grad():
         ratio = Ratio(observing, asked, condition, generator)
         found = value(ratio, ASKED * budget if model.seen else budget)
-        rows = behind(model, observing, ratio, BEHIND * budget)
+        rest = under(model, observing, condition, generator, BEHIND * budget)
+        rows = rest.rows(ratio.names)
         if observing is model or model.seen is None:
             left = left_open(model, asked, condition, found.value, start + budget, generator)
-        elif together(model, observing, ratio):
+        elif rest.together(ratio.names):
             left = Open(None if found.value is None else (found.value, found.value))
         else:
             left = Open(None, "what stays open under evidence with a degree is not computed")

@@ -21,7 +21,7 @@ from nbr.world import World
 
 IN_TOML = (
     *("things", "variables", "rules", "expect", "prior", "views", "view_rows", "dispersion", "sensors"),
-    *("observable", "actions", "sources", "closed"),
+    *("observable", "actions", "sources", "closed", "words"),
 )
 LEARNED = "learned"  # a prior that is a model
 
@@ -49,7 +49,8 @@ def write(model: Model) -> tuple[registry.Spec, registry.Tensors]:
     if model.sensors:
         spec["sensors"], parts = sensors.write(model.sensors)
         tensors |= registry.joined(parts, "sensors")
-    return spec | ({} if model.seen is None else model.seen.plain()) | model.aims.plain(), tensors
+    spec |= model.aims.plain() | _told_words(model.world)
+    return spec | ({} if model.seen is None else model.seen.plain()), tensors
 
 
 def prior_spec(prior: Prior | Model) -> tuple[registry.Spec, registry.Tensors]:
@@ -67,6 +68,8 @@ def read(spec: Mapping[str, Any], parts: registry.Parts) -> Model:
         _check_entries(spec, IN_TOML)
         spec = written.plain(spec)
     world = _world(spec["variables"])
+    if "words" in spec:
+        world = world.with_words(_words(spec["words"]))
     codec = Codec.from_spec(world, _world(spec["latent"]), spec, parts) if "decoder" in spec else None
     rules: list[Rule] = []
     sources, choices = Sources(spec.get("sources", {})), Choices()
@@ -109,7 +112,7 @@ def by_hand(model: Model) -> registry.Spec:
         spec["rules"].append(said)
     spec |= together_by_hand(model.rules, spec["rules"])
     spec |= {"closed": sorted(model.closed)} if model.closed else {}
-    spec |= model.aims.by_hand()
+    spec |= model.aims.by_hand() | _told_words(model.world)
     if model.sensors:
         spec["sensors"] = sensors.by_hand(model.sensors)
     return spec if model.prior is None else spec | {"prior": prior_by_hand(model.prior)}
@@ -128,6 +131,16 @@ def _world(pairs: object) -> World:
     if len({name for name, _ in pairs}) < len(pairs):
         raise NbrError("a variable stands twice")
     return World.from_spec(dict(pairs))
+
+
+def _words(table: object) -> Mapping[str, Any]:
+    if not isinstance(table, Mapping):
+        raise NbrError("[words] must be a table, such as hot = { temperature = [25, 30] }")
+    return table
+
+
+def _told_words(world: World) -> dict[str, Any]:
+    return {"words": {name: word.spec for name, word in world.words.items()}} if world.words else {}
 
 
 def _check_entries(spec: Mapping[str, Any], known: Iterable[str]) -> None:

@@ -13,12 +13,11 @@ import torch
 from torch import Tensor
 
 from nbr import clock
-from nbr.density.behind import behind, together
+from nbr.density.behind import under
 from nbr.density.marginals import marginals
 from nbr.density.probability import Probability, probability
 from nbr.density.ranges import wilson
 from nbr.density.sampling import draw
-from nbr.density.sums import Ratio
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language.expressions import Atom
@@ -110,12 +109,11 @@ def _quantiles(
 ) -> Values:
     variable = model.world.variables[name]
     generator = torch.Generator().manual_seed(seed)
-    asked = Ratio(observing, Atom(name, "<=", (_word(variable, variable.high),)), condition, generator)
-    rows = behind(model, observing, asked, 0.2 * (deadline - clock.now()))
-    worth = None if rows is None or model.seen is None else rows / model.seen.dispersion
+    rest = under(model, observing, condition, generator, 0.2 * (deadline - clock.now()))
+    rows = rest.rows([name])
     ends = {}
-    if worth is not None and together(model, observing, asked):
-        ends = {share: wilson(share, share, worth) for share in SHARES}
+    if rows is not None and model.seen is not None and rest.together([name]):
+        ends = {share: wilson(share, share, rows / model.seen.dispersion) for share in SHARES}
     wanted = sorted({*SHARES, *(end for each in ends.values() for end in each)})
     codes = _inverted(observing, name, condition, torch.tensor(wanted, dtype=torch.float64), deadline)
     if codes is None:

@@ -105,6 +105,8 @@ class Atom(Expression):
 
     def check(self, world: World) -> None:
         try:
+            if self.name in world.words and not self.operator:
+                return  # whether a degree will do is for those to say who use it
             world.column(self.name)
             variable = world.variables[self.name]
             if variable.numeric and not self.operator:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -29,6 +30,7 @@ from nbr.language.sides import (
     start,
     times,
 )
+from nbr.language.spaced import spaced
 from nbr.remembered import Remembered
 from nbr.world import TRUE_WORDS, World
 
@@ -59,14 +61,33 @@ def parse(text: str, world: World | None = None) -> ex.Expression:
     rain -> grass in {wet, soaked}
     >>> print(parse("income > rent"))
     income>rent
+
+    Names and labels of a world that have spaces need no quotes where nothing else can be meant.
     """
     found = _before.get(text) if isinstance(text, str) else None
     if found is None:
-        found, names = _read(text, world)
+        found, names, plain = _spaced(text, world)
         if any(sign in text for sign in "<>"):
             found = ex.replaced(found, _between_numbers)
-        _before.put(text, found, OF_A_NAME * names + OF_A_LETTER * len(text))
+        if plain == text:  # else it is the world that says what it means
+            _before.put(text, found, OF_A_NAME * names + OF_A_LETTER * len(text))
     return found if world is None else resolved(found, world)
+
+
+def _spaced(text: str, world: World | None) -> tuple[ex.Expression, int, str]:
+    """A statement, how many names its ranges stand for, and what was read: names with spaces may want quotes.
+
+    Where that does not help, the error is that of the text as it stands.
+    """
+    try:
+        return *_read(text, world), text
+    except NbrError:
+        plain = text if world is None or not isinstance(text, str) or len(text) > LONGEST else spaced(text, world)
+        if plain == text:
+            raise
+        with suppress(NbrError):
+            return *_read(plain, world), plain
+        raise
 
 
 def _between_numbers(atom: ex.Atom) -> ex.Expression:

@@ -73,6 +73,11 @@ class Fixed:
         return last.shape[0]
 
     @property
+    def linear(self) -> bool:
+        """Whether they have one layer, without anything that bends."""
+        return len(checked(self._network)) == 1
+
+    @property
     def weights(self) -> int:
         """How many numbers they are made of."""
         return sum(value.numel() for value in self._network.parameters())

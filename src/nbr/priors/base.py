@@ -81,6 +81,13 @@ class Prior(ABC):
         """
         return torch.arange(len(values))
 
+    def log_alike(self, points: Tensor) -> Tensor | None:
+        """The log probability of rows that are alike: numbers count as the pieces that they are in.
+
+        A number of itself has no probability. Unless a prior knows its pieces, rows that show numbers are like none.
+        """
+        return None
+
     def curve(self, name: str) -> Curve | None:
         """The distribution of a number, if it is independent of all other variables and has a density."""
         return None

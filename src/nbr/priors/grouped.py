@@ -58,6 +58,14 @@ class Grouped(Prior):
             found.append(score + self.trees.weigh_evidence(evidence).logsumexp(dim=1))
         return torch.cat(found)
 
+    def pieces(self, at: int, values: Tensor) -> Tensor:
+        return self.trees.pieces(self.rest.index(at), values) if at in self.rest else super().pieces(at, values)
+
+    def log_alike(self, points: Tensor) -> Tensor:
+        return torch.cat(
+            [self.trees.weigh_evidence(self._evidence(part)[0]).logsumexp(dim=1) for part in self.trees.split(points)]
+        )
+
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         return self._points(self.trees.sample(count, generator), {}, generator)
 
@@ -69,9 +77,6 @@ class Grouped(Prior):
             found.append(self._points(drawn, {}, generator))
         drawn = torch.cat(found).view(len(codes), count, len(self.world))
         return torch.where(codes[:, None].isnan(), drawn, codes[:, None])
-
-    def pieces(self, at: int, values: Tensor) -> Tensor:
-        return self.trees.pieces(self.rest.index(at), values) if at in self.rest else super().pieces(at, values)
 
     def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
         return self.trees.log_mass(self._above(allowed))

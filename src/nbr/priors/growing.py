@@ -82,7 +82,7 @@ def _trees(
     train, held = (table, valid) if valid is not None else _split(table, seed)
     if held is None:
         learner = Learner(table, columns(table, finer[0]))
-        return _more(learner, learner.fitted(learner.start(amounts[0], seed)), PATIENCE)
+        return _more(learner, learner.fitted(learner.start(max(1, amounts[0]), seed)), PATIENCE)
     ways = [_way(number, train, held, each, seed) for number, each in enumerate(finer)]
     best = Search(seed, watch, kept, deadline).best(ways, _fitting(amounts, ways), several=components is None)
     if valid is not None:

@@ -58,6 +58,10 @@ class Independent(Prior):
     def pieces(self, at: int, values: Tensor) -> Tensor:
         return torch.zeros(len(values), dtype=torch.long)  # no other variable changes what a value is
 
+    def log_alike(self, points: Tensor) -> Tensor:
+        numbers = torch.tensor([variable.numeric for variable in self.world.variables.values()])
+        return self.log_prob(points.masked_fill(numbers, torch.nan))
+
     def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
         each = dict(zip(self.world.names, self._each, strict=True))
         masses = [float((each[name].mass * each[name].admits(values)).sum()) for name, values in allowed.items()]

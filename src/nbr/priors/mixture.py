@@ -103,6 +103,9 @@ class Trees(Prior):
     def pieces(self, at: int, values: Tensor) -> Tensor:
         return self.columns[at].locate(values)[0]
 
+    def log_alike(self, points: Tensor) -> Tensor:
+        return self.weigh(locate(self.columns, points)[0]).logsumexp(dim=1)
+
     def log_mass(self, allowed: Mapping[str, Allowed]) -> float:
         return float((self._gathered(allowed)[1] + self.weights.log()).logsumexp(dim=0))
 

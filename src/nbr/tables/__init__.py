@@ -1,7 +1,8 @@
 """Tables with holes: what people have, as codes of a world."""
 
 from nbr.tables.coding import frame
-from nbr.tables.filled import filled, filled_csv, names_of
+from nbr.tables.database import queried
+from nbr.tables.filled import filled, filled_csv, index_of, names_of, spelling
 from nbr.tables.large import is_large, learnable, open_large
 from nbr.tables.like import TableLike
 from nbr.tables.reading import read
@@ -14,11 +15,14 @@ __all__ = [
     "filled",
     "filled_csv",
     "frame",
+    "index_of",
     "is_large",
     "learnable",
     "names_of",
     "open_large",
+    "queried",
     "read",
     "repeated",
+    "spelling",
     "weighed",
 ]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from torch import Tensor
 
+from nbr import dates
 from nbr.tables import texts
 from nbr.tables.coding import frame
 from nbr.tables.grids import COMMA, content, grid, named, records, separator
@@ -29,7 +31,10 @@ OPPOSITE |= {no: yes for yes, no in OPPOSITE.items()}
 
 
 def filled(sources: TableLike, world: World, before: Tensor, after: Tensor) -> pd.DataFrame:
-    """Tables with the codes of `after` in place of the holes of `before`, one below the other."""
+    """Tables with the codes of `after` in place of the holes of `before`, one below the other.
+
+    One DataFrame alone keeps its index.
+    """
     import pandas as pd
 
     if isinstance(sources, Table):
@@ -40,7 +45,37 @@ def filled(sources: TableLike, world: World, before: Tensor, after: Tensor) -> p
         rows = slice(start, start + len(part))
         parts.append(_filled(part, world, before[rows].numpy(), after[rows].numpy(), isinstance(source, str | Path)))
         start += len(part)
-    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    if len(parts) > 1:
+        return pd.concat(parts, ignore_index=True)
+    index = index_of(sources)
+    return parts[0] if index is None else parts[0].set_axis(index, axis=0)
+
+
+def index_of(sources: TableLike) -> pd.Index[Any] | None:
+    """The index of one DataFrame alone."""
+    each = one_by_one(sources)
+    return each[0].index if len(each) == 1 and hasattr(each[0], "index") and hasattr(each[0], "iloc") else None
+
+
+def spelling(sources: TableLike, world: World, column: str, codes: Sequence[float]) -> Word | None:
+    """How one table alone spells the labels of a column; None where it does not have it, or writes 0 and 1.
+
+    Args:
+        sources: one table, as written
+        world: of the model
+        column: a variable with labels
+        codes: what the table has there
+    """
+    each = one_by_one(sources)
+    if isinstance(sources, Table) or len(each) != 1 or world.variables[column].numeric:
+        return None
+    part = _original(each[0], 1)
+    names = names_of(part)
+    if column not in names:
+        return None
+    place = names.index(column)
+    word = words(world.variables[column], grid(part, 1).columns[place].tolist(), codes, part.iloc[:, place].tolist())
+    return None if {str(word(code)) for code in (0.0, 1.0)} <= {"0", "1"} else word
 
 
 def filled_csv(
@@ -81,13 +116,14 @@ def names_of(table: pd.DataFrame) -> tuple[str, ...]:
 def words(variable: Variable, cells: Sequence[str], codes: Sequence[float], values: Sequence[Any]) -> Word:
     """From a code to what a column would have there: as its own cells spell it, most often, where they do.
 
+    >>> from nbr.world import Bit
     >>> word = words(Bit(), ["Yes", "", "Yes"], [1.0, float("nan"), 1.0], ["Yes", "", "Yes"])
     >>> word(1.0), word(0.0)
     ('Yes', 'No')
     """
     seen = [(cell, code, value) for cell, code, value in zip(cells, codes, values, strict=True) if code == code]
     if variable.numeric:
-        return _number(variable, [cell for cell, _, _ in seen])
+        return _moment(variable, seen) if variable.unit else _number(variable, [cell for cell, _, _ in seen])
     often: dict[float, Counter[Any]] = {}
     for _, code, value in seen:
         often.setdefault(code, Counter())[value] += 1
@@ -113,9 +149,17 @@ def _opposite(value: Any) -> Any:
     return other.upper() if value.isupper() else other.capitalize() if value[:1].isupper() else other
 
 
+def _moment(variable: Variable, seen: Sequence[tuple[str, float, Any]]) -> Word:
+    """Dates and times: as Python has them where the column does, or in the form that all its cells have."""
+    kinds = {type(value) for _, _, value in seen}
+    for kind in (datetime, date, time):
+        if kinds and all(issubclass(each, kind) for each in kinds):
+            return lambda code: kind.fromisoformat(variable.show(code))
+    form = dates.form({cell: code for cell, code, _ in seen}) if variable.unit == "date" else None
+    return variable.show if form is None else lambda code: dates.spelt(code, form)
+
+
 def _number(variable: Variable, seen: Sequence[str]) -> Word:
-    if variable.unit:
-        return lambda code: variable.show(code)
     whole = variable.step and variable.step.is_integer()
     pointed = bool(seen) and all("." in cell or "," in cell for cell in seen)
     sign = "%" if seen and all(cell.endswith("%") for cell in seen) else ""

@@ -7,6 +7,7 @@ import csv
 import io
 import math
 import re
+import zipfile
 from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 COMMA, POINT = re.compile(r"[-+]?\d*,\d+\Z"), re.compile(r"[-+]?\d+\.\d+\Z")
 SEPARATORS = (",", ";", "\t", "|")
+SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")  # workbooks
 HEAD = 20  # lines by which the sign between columns is found
 TOLD = 5  # problems that one error lists
 
@@ -100,11 +102,27 @@ def _file(path: Path, sep: str | None) -> Grid:
             return _frame(pd.read_parquet(path), f"{path}: ")
         except (OSError, ValueError, ImportError) as error:
             raise NbrError(f"{path}: cannot read it as Parquet: {str(error).splitlines()[0]}") from None
+    if path.suffix.lower() in SHEETS:
+        return _sheet(path)
     text, _, notes = content(path)
     found = sep or separator(text)
     if found not in (",", sep):
         notes.append(f"columns are separated by {'tabs' if found == chr(9) else repr(found)}")
     return _csv(text, found, f"{path}: ", notes)
+
+
+def _sheet(path: Path) -> Grid:
+    """The first sheet of a workbook."""
+    try:
+        import pandas as pd
+
+        return _frame(pd.read_excel(path, keep_default_na=False, na_values=[""]), f"{path}: ")
+    except ModuleNotFoundError as error:
+        raise NbrError(f"reading {path.suffix} needs {error.name}: {install('learn')}") from None
+    except ImportError as error:
+        raise NbrError(f"reading {path.suffix}: {str(error).splitlines()[0]}") from None
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise NbrError(f"{path}: cannot read it as a workbook: {str(error).splitlines()[0]}") from None
 
 
 def content(path: Path) -> tuple[str, str, list[str]]:

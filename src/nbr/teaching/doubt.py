@@ -51,7 +51,7 @@ def left_open(model: Model, examples: Examples, count: int, seed: int) -> Left:
         return Left(pictures, named, torch.eye(len(labels), dtype=torch.bool), ())
     distinct, number = found.possible.unique(dim=0, return_inverse=True)
     kind = number[found.kind][place[pictures]]
-    return Left(pictures, kind, distinct, _words(found, labels, some, rows, found.kind[place]))
+    return Left(pictures, kind, distinct, _words(found, labels, some, found.kind[place]))
 
 
 def _rows(examples: Examples, seed: int) -> Tensor:
@@ -60,7 +60,7 @@ def _rows(examples: Examples, seed: int) -> Tensor:
     return order[: max(1, MOST // len(examples.where))].sort().values
 
 
-def _words(found: Settled, labels: Sequence[str], examples: Examples, rows: Tensor, kind: Tensor) -> tuple[str, ...]:
+def _words(found: Settled, labels: Sequence[str], examples: Examples, kind: Tensor) -> tuple[str, ...]:
     """Labels that cannot be told apart, and what would tell them."""
     said = [f"pictures of one kind may be {_listed([labels[at] for at in each], 'or')}" for each in found.open]
     said = [f"the examples leave open: {'; '.join(said)}"]
@@ -72,7 +72,9 @@ def _words(found: Settled, labels: Sequence[str], examples: Examples, rows: Tens
         maps = (
             f"of {len(found.maps)} ways to name the kinds that explain as much, {int(left.max())} at most would be left"
         )
-        said.append(f"to say what the picture of {name!r} in row {int(rows[row]) + 1} shows would tell most: {maps}")
+        said.append(
+            f"to say what the picture of {name!r} in row {int(examples.number[row])} shows would tell most: {maps}"
+        )
     return tuple(said)
 
 

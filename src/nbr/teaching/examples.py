@@ -33,6 +33,7 @@ class Examples:
     texts: tuple[str, ...]  # one for each row, or one for all
     columns: Mapping[str, Sequence[object]]
     beliefs: Tensor  # (rows,)
+    number: Tensor  # of each row in the table, from 1: (rows,)
 
     def __len__(self) -> int:
         return len(self.beliefs)
@@ -76,8 +77,9 @@ class Examples:
         beliefs = _beliefs(columns.pop(BELIEF)) if BELIEF in columns else torch.ones(rows, dtype=torch.float64)
         for name in sensed:
             values(name, world.variables[name])  # an error where it has none that could be told apart
+        number = torch.arange(1, rows + 1)
         pool, where = _pictures({name: columns.pop(name) for name in sensed}, folder, jobs)
-        return cls(pool, where, texts, {name: list(column) for name, column in columns.items()}, beliefs)
+        return cls(pool, where, texts, {name: list(column) for name, column in columns.items()}, beliefs, number)
 
     def only(self, rows: Tensor) -> Examples:
         """Some of the rows."""
@@ -85,7 +87,7 @@ class Examples:
         texts = self.texts if len(self.texts) == 1 else tuple(self.texts[row] for row in places)
         columns = {name: [column[row] for row in places] for name, column in self.columns.items()}
         where = {name: each[rows] for name, each in self.where.items()}
-        return Examples(self.pool, where, texts, columns, self.beliefs[rows])
+        return Examples(self.pool, where, texts, columns, self.beliefs[rows], self.number[rows])
 
 
 def _table(path: Path) -> dict[str, list[str]]:

@@ -78,12 +78,12 @@ def _supported(
 def _told(examples: Examples, row: int, beside: bool) -> str:
     text = examples.texts[row if len(examples.texts) > 1 else 0]
     numbers = ", ".join(f"{name} = {column[row]}" for name, column in examples.columns.items() if name in text)
-    said = f"row {row + 1} of the examples, {text!r}{f' with {numbers}' if numbers else ''},"
+    said = f"row {int(examples.number[row])} of the examples, {text!r}{f' with {numbers}' if numbers else ''},"
     if not beside:
         return f"{said} can never hold"
     pictures = [int(where[row]) for where in examples.where.values()]
     others = [
-        other + 1
+        int(examples.number[other])
         for other in range(len(examples))
         if other != row and any(int(where[other]) in pictures for where in examples.where.values())
     ]

@@ -106,7 +106,9 @@ def _doubting(
     if len(left.possible) == 1:
         raise NbrError(f"{left.words[0]}, and that is all there is to see")
     sure = torch.full((len(left.kind),), SURE, dtype=torch.float64)
-    told = Examples(examples.pool, {"seen": left.pictures}, ("seen = kind",), {"kind": left.kind.tolist()}, sure)
+    told = Examples(
+        examples.pool, {"seen": left.pictures}, ("seen = kind",), {"kind": left.kind.tolist()}, sure, left.pictures
+    )
     taught = train(
         Reasoner(World(seen=Real(0, len(left.possible) - 1, step=1))),
         told,
