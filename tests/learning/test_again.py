@@ -98,7 +98,7 @@ def test_twenty_rows_leave_the_prior_alone() -> None:
     """Five columns of noise: what seven rows happen to gain is chance, and standard errors of seven rows say little."""
     noise = np.random.default_rng(0).normal(size=(20, 5))
     report = fitting.fit_report(noise, rules=1, steps=100)
-    assert report.kept == fitting.ALONE
+    assert report.kept == fitting.ALONE_OF_ALL
     assert not report.reasoner.rules
 
 

@@ -70,6 +70,22 @@ def test_columns_that_have_nothing_to_do_with_each_other_stay_by_themselves() ->
     found = fitting.fit_report(frame, budget=20.0, steps=50)
     assert "every column by itself" in found.prior
     assert not found.reasoner.rules
+    assert found.rows == len(frame)
+    learned = found.reasoner.prior
+    assert isinstance(learned, priors.Trees)
+    assert learned.alone
+
+
+def test_too_few_rows_get_no_networks_on_top_of_trees() -> None:
+    """Sixteen rows to choose by would take what chance makes of a network for a gain."""
+    random = np.random.default_rng(2)
+    age = random.normal(50, 10, 48)
+    frame = pd.DataFrame({"age": age, "dose": age / 10 + random.normal(0, 1, 48), "sex": random.integers(0, 2, 48)})
+    found = fitting.fit_report(frame)
+    assert not found.reasoner.rules
+    assert found.steps == 0
+    assert found.rows == 48
+    assert "+0.000 +- 0.000 by rules" in found.won
 
 
 def test_rules_that_samples_cannot_afford_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,11 +93,11 @@ def test_rules_that_samples_cannot_afford_are_left_out(monkeypatch: pytest.Monke
     codes = torch.cat([parity(1500, 0), parity(1500, 1)[:, :3]], dim=1)
     data = tables.Table(nbr.World.bits(18), codes)
     prior = priors.trees(data, 1)
-    monkeypatch.setattr(worth, "KEPT", 2.0)
+    monkeypatch.setattr(worth, "KEPT", 9.0)
     found = fitting.fit_report(data, 1, prior=prior, steps=150)
     assert not found.reasoner.rules
-    assert "samples cost more than ten times as much" in found.kept
-    monkeypatch.setattr(worth, "KEPT", 0.0)
+    assert "a sample cost far more than they gain" in found.kept
+    monkeypatch.setattr(worth, "KEPT", 0.1)
     assert fitting.fit_report(data, 1, prior=prior, steps=150).reasoner.rules
 
 

@@ -18,11 +18,12 @@ import torch
 
 from nbr.learning.budget import Budget
 from nbr.learning.maker import Maker, Trained, gain, gains
-from nbr.learning.splitting import Split
+from nbr.learning.splitting import ENOUGH, Split
 from nbr.priors import Independent, Mixture, marginals
 from nbr.tables import Table
 
 ALONE = "the prior alone: rules added no more than chance on held-out rows"
+ALONE_OF_ALL = f"{ALONE}; learned from all rows, too few to check it on others"
 RATES = "base rates alone: rules added no more than chance to what every column says by itself"
 HURRIED = "chosen by held-out rows; no time was left to train on all rows"
 SLOWER = 1.3  # than the training before, at the most: there are more rows
@@ -75,6 +76,9 @@ def _trained(maker: Maker, rows: Split, test: Table, count: int, steps: int) -> 
 def leave_alone(maker: Maker, rows: Split, chosen: Trained, limit: Budget) -> End:
     """The prior without rules; trees are learned from every row, if there is time and a twin shows no harm."""
     alone = prior_alone(chosen)
+    if rows.test is None and rows.trainable.rows < ENOUGH and isinstance(maker.prior, Mixture):
+        final = maker.relearned(rows.every).alone({"train": rows.every}, chosen.settings)
+        return End(final, final, None, ALONE_OF_ALL)
     if rows.test is None or limit.left < 0 or not isinstance(maker.prior, Mixture):
         return End(alone, alone, "valid" if rows.test is None else "test", ALONE)
     twin, final = (

@@ -20,6 +20,7 @@ from nbr import tables
 from nbr.errors import NbrError, named_settings
 from nbr.learning.again import (
     ALONE,
+    ALONE_OF_ALL,
     RATES,
     End,
     base_rates,
@@ -37,6 +38,7 @@ from nbr.learning.prior_by_name import PriorLike, choose
 from nbr.learning.rates import WORDS
 from nbr.learning.readable import fit_clauses
 from nbr.learning.splitting import Split, split
+from nbr.learning.training import DRAWN
 from nbr.learning.worth import Worth, affordable
 from nbr.priors import Independent, Mixture
 from nbr.reasoner import Reasoner
@@ -179,7 +181,10 @@ def fit_report(
         limit = begun(budget if here().size == 1 else None, data)  # processes that train together stop together
         known, why = choose(prior, data, rows, seed, watch, folder, limit.part(PRIOR).deadline)
         maker = Maker(reads, known, _positive(width), seed, folder, watch, most, jobs)
-        count, chosen = _grow(maker, rows, sizes, limit.part(GROWING if valid is None else 1.0))
+        if rules == "auto" and valid is None and rows.test is None and isinstance(known, Mixture):
+            count, chosen = 0, maker.alone(_parts(rows), DRAWN)  # so few rows cannot tell what networks are worth
+        else:
+            count, chosen = _grow(maker, rows, sizes, limit.part(GROWING if valid is None else 1.0))
         if prior == rules == "auto" and isinstance(known, Independent):
             found, words = choose("trees", data, rows, seed, watch, folder, limit.part(PRIOR).deadline)
             trees = replace(maker, prior=found).alone(_parts(rows), chosen.settings)
@@ -196,11 +201,12 @@ def fit_report(
         if mine is not None:
             shutil.rmtree(mine, ignore_errors=True)
     best = end.delivered
-    rules_kept = [] if end.words in (ALONE, RATES) else supported(best.bank, best.objective, best.rows, level)
+    without = end.words in (ALONE, ALONE_OF_ALL, RATES)
+    rules_kept = [] if without else supported(best.bank, best.objective, best.rows, level)
     reasoner = learned(data, rules_kept, best.prior)
     train = best.objective.mean(best.bank, "train")
     why = WORDS if end.words == RATES else why
-    kept = end.words if worth.why_not is None or end.words not in (ALONE, RATES) else worth.why_not
+    kept = worth.why_not if without and worth.why_not is not None else end.words
     held_out = _measured(end)
     return Fitted(reasoner, data, maker.inputs, count, best.steps, best.rows, train, held_out, kept, why, worth.words)
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
 
+from nbr.learning.again import prior_alone
 from nbr.learning.maker import Trained, gain, gains
 from nbr.learning.objectives import Listed
 from nbr.learning.splitting import Split
-from nbr.priors import Prior, marginals, trees
+from nbr.priors import Mixture, Prior, marginals, trees
 
 KEPT = 0.1  # of the prior's points that rules have to keep, lest a sample cost more than ten without them
-COSTLY = "the prior alone: rules would keep {:.1%} of what it draws, and samples cost more than ten times as much"
+BESIDE_TREES = 2.0  # standard errors that rules have to gain over trees, which are quicker in all else
+COSTS = "; a sample costs about {:.0f} times what one of the prior alone does"
+COSTLY = "the prior alone: rules would keep {:.1%} of what it draws, and a sample cost far more than they gain"
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Worth:
     def of(cls, rows: Split, chosen: Trained, alone: Trained, seed: int) -> Worth:
         """Rules beside a prior, the same or base rates alone, and the simplest models that there are."""
         costly = None if affordable(chosen) else COSTLY.format(chosen.kept)
-        better = gains(alone, chosen, "valid")
+        better = gains(alone, chosen, "valid", times=BESIDE_TREES if isinstance(alone.prior, Mixture) else 1.0)
         delivered = chosen if better and costly is None else alone
         part = "valid" if rows.test is None else "test"
         said = f"{gained(gain(alone, chosen, part))} by rules" + ("" if delivered is chosen else ", left out")
@@ -37,12 +41,21 @@ class Worth:
             for name, prior in (("columns by themselves", marginals(train)), ("one tree", trees(train, 1, seed=seed)))
         ]
         words = f"{'; '.join([*over, said])} (nats a row, paired, on {table.rows:,} held-out rows)"
+        if delivered is chosen and not isinstance(chosen.objective, Listed) and chosen.kept < KEPT:
+            words += COSTS.format(1 / chosen.kept)
         return cls(better and costly is None, costly if better else None, words)
 
 
 def affordable(trained: Trained) -> bool:
-    """Whether samples with rules cost at most about ten times as much as without; listed points cost nothing."""
-    return isinstance(trained.objective, Listed) or trained.kept >= KEPT
+    """Whether a sample costs at most about ten times what it does without rules; listed points cost nothing.
+
+    Rules that make rows e^g times as likely keep at most e^-g of the prior's points, whatever they are: where they gain
+    much, ten times is counted from there.
+    """
+    if isinstance(trained.objective, Listed):
+        return True
+    more, _ = gain(prior_alone(trained), trained, "valid")
+    return trained.kept >= KEPT * math.exp(-max(0.0, more))
 
 
 def gained(found: tuple[float, float]) -> str:

@@ -114,6 +114,8 @@ def _relearned(model: Trees, table: Table, watch: Watcher) -> Trees:
     cut = columns(table, states)
     table = _some(table, cut)
     learner = Learner(table, cut)
+    if model.alone:  # which held-out rows chose
+        return learner.alone()
     parts = [learner.fitted(learner.shares(part, table.codes)) for part in model.parts()]
     return _last(learner, parts, watch)
 
