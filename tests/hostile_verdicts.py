@@ -119,10 +119,18 @@ def scored(model: Any) -> Any:
     rules = ScoredRules(groups, one, one, model.beliefs_)
 
     def function(points: Tensor) -> Tensor:
-        scores = torch.cat([each.rules_.scores(points) for each in model.estimators_], dim=1)
+        scores = torch.cat([_decided(each, points) for each in model.estimators_], dim=1)
         return rules.batch(scores, model.combine).points()
 
     return function
+
+
+def _decided(rule: Any, points: Tensor) -> Tensor:
+    """What a rule's `decision_function` says, with gradients: (points, 1)."""
+    if hasattr(rule, "coef_"):
+        return points @ torch.from_numpy(rule.coef_).double().T + torch.from_numpy(rule.intercept_).double()
+    centre = 0.0 if rule.centre_ is None else torch.from_numpy(rule.centre_)
+    return rule.rules_.scores(points - centre)
 
 
 def attacked(model: Any, X: np.ndarray, radius: np.ndarray, steps: int = STEPS) -> int:

@@ -74,7 +74,7 @@ def test_three_labels_are_attacked_too(model: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(nbr.datasets, "mnist", three)
     X, y = three(None, "train")
     settings = {"width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 32, "random_state": 0}
-    classifier = nbr.RobustClassifier(1.0, box=(0, 1), **settings).fit(X, y)
+    classifier = nbr.RobustClassifier(1.0, box=(0, 1), linear=False, **settings).fit(X, y)
     classifier.save(model.parent / "three.nbr")
     told = attack.run(
         str(model.parent / "three.nbr"), "mnist", 2.0, "quick", ["DDN", "margin"], 30, model.parent / "t", True, 0

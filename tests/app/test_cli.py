@@ -159,7 +159,7 @@ def test_a_second_fit_to_the_same_output_is_refused(tmp_path) -> None:
 
 
 def test_ctrl_c_while_a_prior_is_learned_keeps_what_was_found(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = np.random.default_rng(0).integers(0, 2, (60, 6))
+    rows = np.random.default_rng(0).integers(0, 2, (700, 6))
     np.savetxt(tmp_path / "t.csv", rows, fmt="%d", delimiter=",", header="a,b,c,d,e,f", comments="")
     words = ["fit", "t.csv", "-o", "m.nbr", "--prior", "trees", "--rules", "1", "--steps", "5"]
     true, tried = Search._learned, 0

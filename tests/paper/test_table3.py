@@ -14,6 +14,18 @@ from nbr.robustness.base import Attempt
 from nbr.robustness.target import Target
 
 
+class Centred(torch.nn.Module):
+    """Rules see vectors less what their training examples have in common."""
+
+    def __init__(self, centre: torch.Tensor, module: torch.nn.Module) -> None:
+        super().__init__()
+        self.centre, self.module = centre, module
+
+    def forward(self, points: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = self.module(points - self.centre.to(points.dtype))
+        return found
+
+
 def test_all_four_and_their_proofs() -> None:
     dice = np.random.default_rng(0)
     y = dice.integers(0, 2, 200)
@@ -30,15 +42,17 @@ def test_all_four_and_their_proofs() -> None:
         "gamma": 0.3,
     }
     trained = RobustClassifier(0.1, random_state=0, **settings).fit(X, y)
-    sample = Sample(torch.from_numpy(X).float(), torch.from_numpy(y), None)
+    assert trained.centre_ is not None
+    centre = torch.from_numpy(trained.centre_)
+    sample = Sample((torch.from_numpy(X) - centre).float(), torch.from_numpy(y), None)
     found = combined(sample, trained.rules_, Recipe(epsilon=0.1))
     assert {"NBR", *found} == set(PAPER)
     images, labels = torch.from_numpy(X[:40]), torch.from_numpy(y[:40])
     for name, each in found.items():
-        target = Target(each.module())
+        target = Target(Centred(centre, each.module()))
         right = ~target.lost(images, labels)
         assert float(right.double().mean()) > 0.8, name
-        radius = each.proved(images)
+        radius = each.proved(images - centre)
         assert bool((radius > 0).any()) is each.monotone
         far = attack("DDN").run(target, Attempt(images, labels), 60).distance
         assert bool((far[right] >= radius[right]).all()), name

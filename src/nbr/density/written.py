@@ -47,6 +47,7 @@ def written(world: World, table: object) -> Independent:
 def by_hand(prior: object) -> dict[str, object]:
     """The inverse: a [prior] table, if the prior can be written as one.
 
+    >>> from nbr.world import Bit, Choice
     >>> world = World(flat=Bit(), weather=Choice("dry", "wet"))
     >>> by_hand(Independent(world, [torch.tensor([0.75, 0.25]), torch.tensor([1.0, 1.0])]))
     {'flat': 0.25}

@@ -62,6 +62,7 @@ def _each(name: str, variable: Variable) -> Values:
 def _pieces(variable: Variable, cuts: set[float]) -> Values:
     """Cuts, and what lies between them; with a step only where there are values.
 
+    >>> from nbr.world import Real
     >>> _pieces(Real(0, 10), {0.0, 4.0}).allowed
     ([(0.0, 0.0)], [(0.0, 4.0)], [(4.0, 4.0)], [(4.0, inf)])
     >>> _pieces(Real(0, 4, step=1), {1.0, 2.0}).codes
