@@ -47,7 +47,7 @@ print("   a", found.label, "within", found.proved_radius)
 def main(kept: Path | None = None) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        tools = kept or folder / "tools"
+        tools = (kept or folder / "tools").resolve()
         if not (tools / "bin" / "openapi-python-client").exists():
             venv.create(tools, with_pip=True)
             subprocess.run([tools / "bin/python", "-m", "pip", "install", "--quiet", *TOOLS], check=True)
