@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from nbr.priors.groups import MOST, Group, learn
 from nbr.priors.tree import TOGETHER
@@ -140,7 +139,7 @@ def _functions(codes: np.ndarray, places: list[int], sizes: list[int]) -> Iterat
             decided[:, at] = False
             continue
         share = share[share > 0] / share.sum()
-        by_chance = member.T @ logsumexp(rows[:, at, None] * np.log(share), axis=1).clip(max=0.0)
+        by_chance = member.T @ np.logaddexp.reduce(rows[:, at, None] * np.log(share), axis=1).clip(max=0.0)
         decided[:, at] &= (by_chance < surprise) & several
     shown = (states @ member).T @ (states @ member)
     decided &= several[:, None] & (shown >= TOGETHER)
