@@ -5,7 +5,8 @@ python benchmarks/frequencies_beside.py [--models 500] [--seed 0]
 Clauses over 10 to 60 bits and choices, each on two to four neighbours among ten, so that the treewidth is at most
 nine. Up to 19 variables every point is weighed; beyond, pgmpy's variable elimination on the same tables is the second
 opinion, but for the best point, for which it would write down the whole table. Prints how many answers were compared,
-the largest difference, how many were not exact, and the median time of a question after the first one. Exit code 1 if anything differs by more than 1e-6.
+the largest difference, how many were not exact, and the median time of a question after the first one. Exit code 1 if
+anything differs by more than 1e-6.
 """
 
 from __future__ import annotations
