@@ -11,6 +11,7 @@ from nbr.asking.by_closed import Least
 from nbr.asking.by_functions import Functions
 from nbr.asking.by_lines import Line, LineInterval
 from nbr.asking.by_points import Points
+from nbr.asking.by_relations import Relations
 from nbr.asking.by_statements import Counting, Drawn
 from nbr.asking.by_tables import Tables
 from nbr.asking.components import Component
@@ -26,6 +27,7 @@ WAYS: list[Way[Asked, Outcome]] = [
     Points(),
     Least(),
     Counting(),
+    Relations(),
     Functions(),
     Line(),
     Boxes(),

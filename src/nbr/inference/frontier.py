@@ -184,13 +184,13 @@ def _walked(
             states = states & np.stack([step.mask, ~step.mask])
         else:
             states, weights = _cut(states, weights, step)
-        states, weights = _merged(states, weights)
+        states, weights = merged(states, weights)
         if not len(weights):
             return np.zeros(3), log
         if len(weights) > most:
             if thin is None:
                 raise TooManyStates
-            states, weights = _merged(*thin(states, weights))
+            states, weights = merged(*thin(states, weights))
         if limits.left <= 0:
             raise TooManyStates
         whole = weights.sum()
@@ -229,7 +229,7 @@ def _dropped(states: Words, step: Drop, points: int) -> Words:
     return full.view(np.uint64)
 
 
-def _merged(states: Words, weights: Weights) -> tuple[Words, Weights]:
+def merged(states: Words, weights: Weights) -> tuple[Words, Weights]:
     """Each state once, with the sum of its probabilities; none that leaves no point."""
     alive = states.any(axis=(1, 2)) & (weights > 0)
     states, weights = states[alive], weights[alive]
