@@ -2,8 +2,8 @@
 
     python benchmarks/first_paint.py [MODEL ...] [--times 15]
 
-Milliseconds from the start of the navigation; the longest is printed, since one slow page is what a person meets. On a
-busy machine everything is late: beside it stands what the browser takes for /healthz, a dozen characters of this server.
+Milliseconds from the start of the navigation; the longest is printed, since one slow page is what a person meets.
+On a busy machine everything is late: beside it stands how soon the browser paints /healthz, a dozen characters.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ def main() -> None:
             seen = painted(browser, model, told.times)
             for what, place in (("painted", 0), ("model shown", 1), ("a dozen characters", 4)):
                 each = sorted(round(found[place]) for found in seen)
-                print(
-                    f"{Path(model).name}, {what}: median {statistics.median(each):.0f} ms, longest {each[-1]} ms: {each}"
-                )
+                name = Path(model).name
+                print(f"{name}, {what}: median {middle:.0f} ms, longest {each[-1]} ms, each {each}")
             print(f"{Path(model).name}: {seen[0][2] / 1000:.0f} KB in {seen[0][3]:.0f} requests")
 
 
