@@ -33,8 +33,8 @@ def main() -> None:
             seen = painted(browser, model, told.times)
             for what, place in (("painted", 0), ("model shown", 1), ("a dozen characters", 4)):
                 each = sorted(round(found[place]) for found in seen)
-                name = Path(model).name
-                print(f"{name}, {what}: median {middle:.0f} ms, longest {each[-1]} ms, each {each}")
+                middle = round(statistics.median(each))
+                print(f"{Path(model).name}, {what}: median {middle} ms, longest {each[-1]} ms, each {each}")
             print(f"{Path(model).name}: {seen[0][2] / 1000:.0f} KB in {seen[0][3]:.0f} requests")
 
 
