@@ -2,9 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import httpx
+
 from browsing import Seen
+from nbr.app.serving.api import PAGE
+
+
+def test_one_request_is_enough_to_paint_and_no_module_waits_for_another(client: httpx.Client) -> None:
+    for path, first in (("/", "main.js"), ("/docs", "docs.js")):
+        page = client.get(path).text
+        assert "<style>" in page
+        assert 'rel="stylesheet"' not in page
+        assert set(re.findall(r'"modulepreload" href="/([\w.]+)"', page)) == modules(first)
+
+
+def modules(name: str) -> set[str]:
+    """All that a module imports, and what those import."""
+    named = re.findall(r'from "\./([\w.]+)"', (PAGE / name).read_text(encoding="utf-8"))
+    return set(named).union(*map(modules, named))
+
+
+def test_a_style_from_elsewhere_is_not_taken(seen: Seen) -> None:
+    page = seen.open()
+    assert page.evaluate("getComputedStyle(document.body).margin") == "0px"
+    page.evaluate(
+        "document.head.append(Object.assign(document.createElement('style'), {textContent: 'body{margin:9px}'}))"
+    )
+    assert page.evaluate("getComputedStyle(document.body).margin") == "0px"
+    assert all("Content Security Policy" in each for each in seen.complaints)
+    seen.complaints.clear()
 
 
 def test_the_page_is_painted_before_anything_is_answered(browser: Any, majority: str) -> None:

@@ -108,7 +108,7 @@ def test_a_check_digit() -> None:
     alone = seen.ask(f"d1={seen.best().point['d1']}", engine="relations", budget=60)
     assert whole.exact
     assert alone.exact
-    quick = seen.ask(whole.question)  # without being asked for, and at least nearly
+    quick = seen.ask(whole.question, budget=100)  # without being asked for, and at least nearly
     assert (quick.engine, quick.bounds.kind) == ("relations", "proved")
     assert quick.bounds.belief[0] - 1e-12 <= whole.belief <= quick.bounds.belief[1] + 1e-12
     assert quick.uncomputed < 1e-3

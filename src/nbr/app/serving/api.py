@@ -18,7 +18,7 @@ import nbr
 from nbr.app.serving import bodies, replies
 from nbr.app.serving.limits import Allowed, Busy, Lanes, Processes, Threads, Work
 from nbr.app.serving.reasoning import Asked, Report
-from nbr.app.serving.security import Door, Guard
+from nbr.app.serving.security import Door, Guard, policy
 from nbr.errors import NbrError
 from nbr.reasoner import Reasoner
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parents[1] / "page"
 PLACES = {"index.html": "/", "docs.html": "/docs"}
+LINKED = b'<link rel="stylesheet" href="/style.css">'
 Routes = Callable[[APIRouter, Any, Lanes], None]
 KINDS = {
     ".html": "text/html; charset=utf-8",
@@ -229,12 +230,19 @@ def _settled(found: Report) -> bool:
 
 def _page(app: FastAPI) -> None:
     """The files of the page, read once; nothing else can be fetched."""
+    style = (PAGE / "style.css").read_bytes()
 
     def add(place: Path) -> None:
         content, kind = place.read_bytes(), KINDS[place.suffix]
+        headers = {}
+        if (
+            place.suffix == ".html"
+        ):  # painted after one request: the style comes with the page, and is named by its hash
+            content = content.replace(LINKED, b"<style>" + style + b"</style>")
+            headers = {"content-security-policy": policy(style)}
 
         async def file() -> Response:
-            return Response(content, media_type=kind)
+            return Response(content, headers=headers, media_type=kind)
 
         app.add_api_route(PLACES.get(place.name, f"/{place.name}"), file, include_in_schema=False)
 
