@@ -119,7 +119,7 @@ def test_the_page_of_own_pictures(own: Path, browser: Any) -> None:
     with served(nbr.load(own), "own.nbr") as address:
         found = Seen(browser, address)
         page = found.open()
-        page.get_by_text("Pictures: 28 x 28 pixels, as they are, grey, black 0 to white 1").wait_for()
+        page.get_by_text("Pictures: 28 x 28 pixels, unchanged, grey, black 0 to white 1").wait_for()
         X, _ = bars(None, "test")
         Image.fromarray(((1 - X[0]) * 255).astype(np.uint8)).save(own.parent / "c.png")
         page.get_by_label("Choose a picture").set_input_files(own.parent / "c.png")

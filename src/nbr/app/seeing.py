@@ -27,7 +27,9 @@ def table(path: Path) -> list[Files]:
         raise NbrError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     names = [name.strip() for name in header]
     if not rows or len(set(names)) < len(names):
-        raise NbrError(f"{path}: the first line names each variable once, and each other line has a picture of each")
+        raise NbrError(
+            f"{path}: the first line must name each variable once, and every other line a picture for each of them"
+        )
     for number, row in enumerate(rows, 2):
         cells = [cell.strip() for cell in row] + [""] * (len(names) - len(row))
         if len(cells) > len(names) or "" in cells:
@@ -117,7 +119,7 @@ def _line(found: Mapping[str, Any]) -> str:
     reading = ", ".join(f"{name}={value}" for name, value in found["reading"].items())
     of = "pictures" if found["proved_of"] == FILE else "prepared pictures, not of the files"
     if found["radius"] == 0:
-        return f"{reading}; nothing is proved: another reading is as good, or nearly"
+        return f"{reading}; nothing is proved: another reading is as good, or nearly so"
     change = "change of every picture" if found["budget"] == "each" else "change of all of them together"
     if found["radius"] is None:
         return f"{reading}; proved of the {of}: no {change} gives another reading, however large"

@@ -18,7 +18,7 @@ from nbr.inference.problem import Estimate
 from nbr.language.expressions import conjuncts
 from nbr.ways import Attempt, Cost, Limits, Unfit, Way
 
-WHY = "what rules and pictures leave possible takes few forms"
+WHY = "rules and pictures leave few different sets of points possible"
 KEPT = (64, 4096)  # forms of a table, in turn
 LEAST = 1e-16  # probability of forms that are left out even so, of what is left of all
 ROUNDING = 1e-13  # of an expectation: bounds no further apart are rounding

@@ -62,7 +62,7 @@ def program(rules: Sequence[Rule], closed: Collection[str]) -> Program:
             head, name = min(through)
             raise NbrError(
                 f"the closed variable {head!r} depends on itself through a negation, of {name!r}: "
-                "there is no telling which of them is true"
+                "it is undefined which of them is true"
             )
     looped = frozenset(name for layer in layers for name in layer if len(layer) > 1 or name in needs[name])
     return Program(definitions, tuple(map(tuple, layers)), looped)
@@ -73,7 +73,7 @@ def check(world: World, closed: Collection[str]) -> None:
     for name in closed:
         world.column(name)
         if not world.variables[name].boolean:
-            raise NbrError(f"closed: {name!r} is no bit, and only bits can be false unless a rule makes them true")
+            raise NbrError(f"closed: {name!r} is not a bit, and only bits can be false unless a rule makes them true")
 
 
 def heads(statement: Expression) -> tuple[Expression, tuple[str, ...]] | None:

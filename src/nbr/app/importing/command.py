@@ -32,7 +32,7 @@ def imported(source: Source, output: Output, force: Force = False, as_json: Json
     if source.suffix.lower() != ".bif":
         raise NbrError(f"{source}: only networks in BIF, files that end in .bif, can be taken")
     if output.suffix.lower() != ".toml":
-        raise NbrError(f"rules are written to a .toml, not to {output.name!r}")
+        raise NbrError(f"the name of the output must end in .toml, not {output.name!r}")
     try:
         text = container.toml(bif.model(container.read(source).decode(errors="replace")))
     except NbrError as error:

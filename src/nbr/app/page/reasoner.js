@@ -176,7 +176,7 @@ export function reasoner(model, main, again, signal) {
     reasons.explain(why, `Why ${first.value} comes first`);
   }
 
-  // What was rewritten on the page and does not go with the model any more is left out.
+  // What was rewritten on the page and no longer fits the model is left out.
   async function begin() {
     try {
       await rules.read();

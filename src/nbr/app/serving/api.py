@@ -36,16 +36,16 @@ KINDS = {
     ".svg": "image/svg+xml",
 }
 TOLD = {
-    400: "What was asked makes no sense for this model: the error says what, in which field, at which character.",
+    400: "The request does not fit the model: the error says why, in which field and at which character.",
     401: "A token is needed.",
-    403: "A page from elsewhere asked.",
+    403: "The request came from a page of another site.",
     408: "The request did not arrive in time.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     421: "The Host header names another server (HTTP 421, misdirected request).",
     422: "The body does not have the right shape.",
-    431: "The head is too large.",
-    503: "Too much to do, or it took too long.",
+    431: "The request headers are too large.",
+    503: "The server is busy, or the request took too long.",
 }
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": words, "model": replies.Error} for status, words in TOLD.items()
@@ -277,7 +277,7 @@ def _errors(app: FastAPI) -> None:
         return answer
 
     async def large(_: Request, __: Exception) -> Plain:
-        return told(400, "what was asked is too large to be worked out")
+        return told(400, "the question is too large to compute")
 
     handlers: list[tuple[type[Exception], Callable[[Request, Exception], Any]]] = [
         (NbrError, wrong),

@@ -25,7 +25,7 @@ class Written(Body):
     rule: Annotated[int, Field(ge=1)] | None = Field(
         None, description="The number of a rule of the model; null adds one."
     )
-    says: Words | None = Field(None, description="The statement, as rain -> grass=wet; null leaves it as it is.")
+    says: Words | None = Field(None, description="The statement, such as rain -> grass=wet; null leaves it as it is.")
     belief: Annotated[float, Field(ge=0, le=1)]
     name: Annotated[str, Field(max_length=LETTERS)] | None = None
 
@@ -34,7 +34,7 @@ class About(Body):
     """A condition, rules that are switched off, changed or added, and how long it may take."""
 
     given: Annotated[str, Field(max_length=LETTERS)] | None = Field(None, description="A condition, as x0=1, x1..x4=0.")
-    off: Numbers = Field([], description="Numbers, from 1, of rules to leave out.")
+    off: Numbers = Field([], description="Numbers, from 1, of the rules to leave out.")
     rules: Annotated[list[Written], Field(max_length=500)] = Field([], description="Rules changed or added.")
     budget: Seconds | None = Field(None, description="Seconds; the server has a limit of its own.")
     seed: Seed = 0
@@ -51,7 +51,7 @@ class Explain(About):
 
 class AskMany(About):
     questions: Annotated[list[Words], Field(min_length=1, max_length=500)]
-    probability: bool = Field(False, description="Also how often, where the model has a prior.")
+    probability: bool = Field(False, description="Also compute the probability, if the model has a prior.")
 
 
 class Marginals(About):

@@ -36,8 +36,8 @@ class Probability(Reply):
     value: float | None
     error: float | None
     exact: bool
-    range: Ends | None = Field(None, description="95%, for what as many rows leave possible.")
-    rows: float | None = Field(None, description="Rows that rest under the condition.")
+    range: Ends | None = Field(None, description="The 95% range: what this many rows leave possible.")
+    rows: float | None = Field(None, description="The number of rows that meet the condition.")
     open: Ends | None = None
     method: str
     note: str
