@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 LETTERS = 4_000
+AT_ONCE = 100  # pictures
 Words = Annotated[str, Field(min_length=1, max_length=LETTERS)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Seed = Annotated[int, Field(ge=0, lt=1 << 63)]
@@ -82,4 +83,4 @@ class Picture(Body):
 class Pictures(Body):
     """Several inputs of a classifier."""
 
-    pictures: Annotated[list[Picture], Field(min_length=1, max_length=100)]
+    pictures: Annotated[list[Picture], Field(min_length=1, max_length=AT_ONCE)]
