@@ -67,7 +67,7 @@ class Sight:
         """The reading of each row, and how far its pictures, or files, may be changed."""
         found = zip(self.readings.points(), self.readings.certified_radius(each).tolist(), self.prepared, strict=True)
         return [
-            {"reading": {name: point[name] for name in self.names}, **_told(radius, list(row.values()), each)}
+            {"reading": {name: point[name] for name in self.names}, **told(radius, list(row.values()), each)}
             for point, radius, row in found
         ]
 
@@ -83,7 +83,7 @@ def _prepared(sensor: Any, name: str, path: str) -> Prepared:
     return found
 
 
-def _told(radius: float, pictures: Sequence[Prepared], each: bool) -> dict[str, Any]:
+def told(radius: float, pictures: Sequence[Prepared], each: bool) -> dict[str, Any]:
     """A radius as one of the files, where all are prepared by maps that stretch no change by more than is known."""
     stretches = [picture.stretch for picture in pictures]
     of = FILE if None not in stretches else PREPARED
