@@ -286,6 +286,6 @@ def _known(prior: Prior, made: Structure) -> list[Factor]:
     found = prior.factors(own)
     if found is None:
         raise Unfit("the prior is no product of small tables")
-    found = [*found, *(shares(prior, prior.world, pair, made.values) for pair in made.compared)]
+    found = [*found, *(shares(prior, prior.world, numbers, made.values) for numbers in made.compared)]
     _masses[prior] = made.key, found
     return found

@@ -8,6 +8,7 @@ columns: gradients then keep their length on the way back, which is what makes n
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -87,14 +88,30 @@ class MaxMin(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.shape[-1] % 2:  # halves of different widths would broadcast, and stretch
             raise NbrError(f"MaxMin takes pairs: an even width, not {x.shape[-1]}")
+        sorted_pairs: Tensor = _SortedPairs.apply(x)  # type: ignore[no-untyped-call]
+        return sorted_pairs
+
+
+class _SortedPairs(torch.autograd.Function):
+    """MaxMin with a gradient of a few products: that of torch's maximum and minimum takes five times as long."""
+
+    @staticmethod
+    def forward(context: Any, x: Tensor) -> Tensor:
+        context.save_for_backward(x)
         first, second = x.chunk(2, dim=-1)
-        if x.requires_grad:
-            return torch.cat([torch.maximum(first, second), torch.minimum(first, second)], dim=-1)
-        sorted_pairs = torch.empty_like(x)  # written to directly, which only a gradient forbids
+        sorted_pairs = torch.empty_like(x)
         larger, smaller = sorted_pairs.chunk(2, dim=-1)
         torch.maximum(first, second, out=larger)
         torch.minimum(first, second, out=smaller)
         return sorted_pairs
+
+    @staticmethod
+    def backward(context: Any, slope: Tensor) -> Tensor:
+        (x,) = context.saved_tensors
+        first, second = x.chunk(2, dim=-1)
+        larger, smaller = slope.chunk(2, dim=-1)
+        swapped = (larger - smaller) * ((first - second).sign() + 1) / 2  # where they are equal, half and half
+        return torch.cat([smaller + swapped, larger - swapped], dim=-1)
 
 
 class GroupSort(nn.Module):

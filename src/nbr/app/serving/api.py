@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, File, Request, UploadFile
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[1] / "page"
 PLACES = {"index.html": "/", "docs.html": "/docs"}
 LINKED = b'<link rel="stylesheet" href="/style.css">'
+Files = Annotated[
+    list[UploadFile],
+    File(min_length=1, max_length=bodies.AT_ONCE, description="PNG, JPEG, GIF, BMP or WebP files."),
+]
 Routes = Callable[[APIRouter, Any, Lanes], None]
 KINDS = {
     ".html": "text/html; charset=utf-8",
@@ -42,7 +47,7 @@ TOLD = {
     403: "A page from elsewhere asked.",
     408: "The request did not arrive in time.",
     413: "The body is too large.",
-    415: "The body is not JSON.",
+    415: "The body is not JSON, or where files are sent no form.",
     421: "The Host header names another server (HTTP 421, misdirected request).",
     422: "The body does not have the right shape.",
     431: "The head is too large.",
@@ -203,6 +208,13 @@ def _about_pictures(api: APIRouter, judged: Judged, lanes: Lanes) -> None:
     async def classify_many(body: bodies.Pictures) -> Plain:
         """The same of several pictures, in order."""
         return Plain(await lanes.long(_said("classify_many", body), None))
+
+    @api.post("/classify-files", responses=_told(replies.Several))
+    async def classify_files(pictures: Files) -> Plain:
+        """The same of several picture files, sent as a form (multipart/form-data) with a field for each."""
+        files = [base64.b64encode(await each.read()).decode() for each in pictures]
+        sent = [bodies.Picture(picture=each, numbers=None, sample=None) for each in files]
+        return Plain(await lanes.long(_said("classify_many", bodies.Pictures(pictures=sent)), None))
 
     @api.post("/certify", responses=_told(replies.Certified))
     async def certify(body: bodies.Picture) -> Plain:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from nbr.errors import NbrError
 
 LETTERS = 4_000
+AT_ONCE = 100  # pictures
 Words = Annotated[str, Field(min_length=1, max_length=LETTERS)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Seed = Annotated[int, Field(ge=0, lt=1 << 63)]
@@ -101,4 +102,4 @@ class Picture(Body):
 class Pictures(Body):
     """Several inputs of a classifier."""
 
-    pictures: Annotated[list[Picture], Field(min_length=1, max_length=100)]
+    pictures: Annotated[list[Picture], Field(min_length=1, max_length=AT_ONCE)]

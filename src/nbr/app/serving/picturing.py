@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nbr.app import classifying, screen
 from nbr.app.serving import bodies
+from nbr.app.serving.reasoning import Misread
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.preparation import PREPARED, Preparation, Prepared
 from nbr.classify.robust import RobustClassifier
@@ -69,17 +70,26 @@ class Judged:
 
     def classify(self, body: bodies.Picture, budget: float) -> Report:
         """The label, intervals, conflict, proved radius and the rules that counted most, with what they remember."""
-        prepared = self._input(body)
+        return self._told(body, self._input(body))
+
+    def classify_many(self, body: bodies.Pictures, budget: float) -> Report:
+        """The same of several pictures, in order; an error says which of them is wrong."""
+        read = [self._one_of(body, at) for at in range(len(body.pictures))]
+        return {"pictures": [self._told(*each) for each in zip(body.pictures, read, strict=True)]}
+
+    def _one_of(self, body: bodies.Pictures, at: int) -> Prepared:
+        try:
+            return self._input(body.pictures[at])
+        except NbrError as error:
+            raise Misread.of(f"pictures.{at}", error) from None
+
+    def _told(self, body: bodies.Picture, prepared: Prepared) -> Report:
         (report,) = classifying.reports(self.classifier, [(Path("picture"), prepared)])
         if body.picture is None:
             report["proved_of"] = PREPARED if self.shape is not None else NUMBERS
         told = [{**rule, "image": self._remembered(rule)} for rule in report["rules"]]
         kept = {key: value for key, value in report.items() if key != "picture"}
         return {**kept, "rules": told, "image": self._shades(prepared.pixels)}
-
-    def classify_many(self, body: bodies.Pictures, budget: float) -> Report:
-        """The same of several pictures, in order."""
-        return {"pictures": [self.classify(each, budget) for each in body.pictures]}
 
     def certify(self, body: bodies.Picture, budget: float) -> Report:
         """The label and its proved radius."""

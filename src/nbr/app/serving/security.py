@@ -30,7 +30,8 @@ ONCE = frozenset(  # headers that decide who is let in: of two of them another r
     | {b"sec-fetch-dest", b"transfer-encoding"}
 )
 HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:/@\[\]]+))(?::\d{1,5})?\Z")
-WITH_PICTURES = ("/api/classify", "/api/certify", "/api/attack")
+FILES = "/api/classify-files"  # where files are sent as a form, and all else as JSON
+WITH_PICTURES = ("/api/classify", "/api/classify-many", FILES, "/api/certify", "/api/attack")
 
 
 def policy(style: bytes | None = None) -> str:
@@ -87,7 +88,10 @@ class Door:
                 raise Refused(
                     401, "a token is needed: the header Authorization: Bearer TOKEN, with what nbr serve printed"
                 )
-        if method == "POST" and headers.get(b"content-type", b"").split(b";")[0].strip().lower() != b"application/json":
+        kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+        if method == "POST" and path == FILES and kind != b"multipart/form-data":
+            raise Refused(415, "the body is a form with files, with the header Content-Type: multipart/form-data")
+        if method == "POST" and path != FILES and kind != b"application/json":
             raise Refused(415, "the body is JSON, with the header Content-Type: application/json")
 
     def _ours(self, name: str) -> bool:
