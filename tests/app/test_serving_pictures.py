@@ -18,7 +18,7 @@ from pictures import bars, text_bomb
 from served import served
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-REASONER = ["ask", "ask-many", "explain", "marginals", "probability", "rules", "sample", "save", "version"]
+REASONER = ["ask", "ask-many", "explain", "marginals", "probability", "read", "rules", "sample", "save", "version"]
 
 
 def test_the_description_names_every_address(client: httpx.Client, classifier: httpx.Client) -> None:

@@ -64,13 +64,18 @@ class Asked:
         return why_not(ties(*self.part.question, seconds=COMPARED * self.limits.left))
 
     @cached_property
-    def no_statements(self) -> str | None:
-        """Why question, condition and rules are not all statements that can be counted; None if they are."""
+    def unstated(self) -> str | None:
+        """Why question, condition and rules are not all statements; None if they are."""
         if self.grid is not None:
             return "a grid was requested"
         if not isinstance(self.part.proposition, Expression):
             return "the question is fuzzy"
-        return Statements.unfit(self.folded.model, self.folded.condition) or self.untold
+        return Statements.unfit(self.folded.model, self.folded.condition)
+
+    @cached_property
+    def no_statements(self) -> str | None:
+        """Why they are not statements that can be counted, with all regions that comparisons make; None if they are."""
+        return self.unstated or self.untold
 
     @property
     def stated(self) -> tuple[Expression, Expression | None]:

@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -78,7 +79,10 @@ def create(
     file of the model: it is read again when it changes, and a .toml can be saved from the page.
     """
     allowed = allowed or Allowed()
-    make, routes = _reasoner(model, name, path) if isinstance(model, Reasoner) else _classifier(model, name, allowed)
+    rules = isinstance(model, Reasoner)
+    if rules and model.model.sensors:
+        allowed = replace(allowed, body=allowed.picture)  # every question may come with pictures
+    make, routes = _reasoner(model, name, path, allowed) if rules else _classifier(model, name, allowed)
     here, count = make(), allowed.slow_workers
     lanes = Lanes(here, Processes(make, count) if apart else Threads(here, count), allowed)
 
@@ -110,8 +114,8 @@ def create(
     return Guard(app, door, allowed)
 
 
-def _reasoner(model: Reasoner, name: str, path: Path | None) -> tuple[Callable[[], Asked], Routes]:
-    return partial(Asked, model, name, path), _about_rules
+def _reasoner(model: Reasoner, name: str, path: Path | None, allowed: Allowed) -> tuple[Callable[[], Asked], Routes]:
+    return partial(Asked, model, name, path, allowed.side), _about_rules
 
 
 def _classifier(model: Any, name: str, allowed: Allowed) -> tuple[Callable[[], Judged], Routes]:
@@ -177,6 +181,11 @@ def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
             return bool(found["exact"])
 
         return Plain(await lanes.either(_said("probability", body), settled, body.budget))
+
+    @api.post("/read", responses=_told(replies.SeenTogether))
+    async def read(body: bodies.Look) -> Plain:
+        """What pictures show together, beside what each would show alone; which rules that breaks, how far it holds."""
+        return Plain(await lanes.long(_said("read", body), body.budget))
 
     @api.post("/sample", responses=_told(replies.Sampled))
     async def sample(body: bodies.Sample) -> Plain:
