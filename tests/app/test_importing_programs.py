@@ -107,7 +107,7 @@ def test_small_programs(program: str, value: float, tmp_path: Path) -> None:
     [
         ("a :- b.\nb", "line 2: the file ends in the middle of a clause; is a full stop missing?"),
         ("0.5::a.\nb :- a a.", "line 2: a comma, a semicolon or a full stop is expected before 'a'"),
-        ("0.5::a.\n\n1.5::b.", "line 3: a probability is a number from 0 to 1, not 1.5"),
+        ("0.5::a.\n\n1.5::b.", "line 3: a probability must be a number from 0 to 1, not 1.5"),
         ("a :- b.", "line 1: no clause says when b holds (write b :- fail. if it never does)"),
         ("0.5::a; 0.6::b.", "line 1: the probabilities of its heads add up to 1.1, which is more than 1"),
         ("0.5::x.\na :- x, \\+b.\nb :- \\+a.", "line 2: the closed variable 'a' depends on itself through a negation"),

@@ -18,7 +18,7 @@ from pictures import bars, text_bomb
 from served import served
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-REASONER = ["ask", "ask-many", "explain", "marginals", "probability", "rules", "sample", "save", "version"]
+REASONER = ["ask", "ask-many", "explain", "marginals", "probability", "read", "rules", "sample", "save", "version"]
 
 
 def test_the_description_names_every_address(client: httpx.Client, classifier: httpx.Client) -> None:
@@ -161,7 +161,7 @@ def test_the_page_of_own_pictures(own: Path, browser: Any) -> None:
     with served(nbr.load(own), "own.nbr") as address:
         found = Seen(browser, address)
         page = found.open()
-        page.get_by_text("Pictures: 28 x 28 pixels, as they are, grey, black 0 to white 1").wait_for()
+        page.get_by_text("Pictures: 28 x 28 pixels, unchanged, grey, black 0 to white 1").wait_for()
         X, _ = bars(None, "test")
         Image.fromarray(((1 - X[0]) * 255).astype(np.uint8)).save(own.parent / "c.png")
         page.get_by_label("Choose a picture").set_input_files(own.parent / "c.png")

@@ -27,7 +27,7 @@ SEED, EPSILON = 0, 2.0  # of tables 2 and 3
 def table1(seeds: int, output: Path, as_json: bool, jobs: int | None = None) -> None:
     """Table 1, learned and printed; an answer that is off, after all that training: exit code 1."""
     if seeds < 1:
-        raise NbrError(f"the number of seeds is at least 1, not {seeds}")
+        raise NbrError(f"the number of seeds must be at least 1, not {seeds}")
     plots.ready()
     runs = []
     watch = reporter(True) if jobs in (None, 1) else silent  # bars of several processes would overwrite each other

@@ -68,7 +68,7 @@ def said_of(head: str, name: str) -> str:
     """What is wrong with a loop through a negation."""
     return (
         f"the closed variable {head!r} depends on itself through a negation, of {name!r}: "
-        "there is no telling which of them is true"
+        "it is undefined which of them is true"
     )
 
 
@@ -104,7 +104,7 @@ def check(world: World, closed: Collection[str]) -> None:
     for name in closed:
         world.column(name)
         if not world.variables[name].boolean:
-            raise NbrError(f"closed: {name!r} is no bit, and only bits can be false unless a rule makes them true")
+            raise NbrError(f"closed: {name!r} is not a bit, and only bits can be false unless a rule makes them true")
 
 
 def heads(statement: Expression) -> tuple[Expression, tuple[str, ...]] | None:

@@ -102,7 +102,7 @@ class Statements(Source):
     def of(cls, model: Model, proposition: Set, condition: Set | None) -> Self:
         reason = cls.unfit(model, condition)
         if reason is not None or not isinstance(proposition, Expression):
-            raise NbrError(f"these are no statements: {reason or 'the question is fuzzy'}")
+            raise NbrError(f"these are not statements: {reason or 'the question is fuzzy'}")
         assert condition is None or isinstance(condition, Expression)
         return cls(model, proposition, [] if condition is None else conjuncts(condition))
 
@@ -110,12 +110,12 @@ class Statements(Source):
     def unfit(model: Model, condition: Set | None = None) -> str | None:
         """Why rules and a condition cannot be said as statements, in words for a user."""
         if model.codec is not None:
-            return "rules on codes are no statements"
+            return "rules on codes are not statements"
         if condition is not None and not isinstance(condition, Expression):
             return "the condition is fuzzy"
         for rule in model.rules:
             if rule.levels() is None and not Table.fits(rule):
-                return f"the rule {rule} is no statement and reads more than {TABLE:,} combinations of values"
+                return f"the rule {rule} is not a statement and reads more than {TABLE:,} combinations of values"
         return None
 
     @cached_property

@@ -41,7 +41,7 @@ def imported(source: Source, output: Output, force: Force = False, as_json: Json
     if source.suffix.lower() not in (".bif", *PROBLOG):
         raise NbrError(f"{source}: networks in BIF (.bif) and ProbLog programs ({', '.join(PROBLOG)}) can be taken")
     if output.suffix.lower() != ".toml":
-        raise NbrError(f"rules are written to a .toml, not to {output.name!r}")
+        raise NbrError(f"the name of the output must end in .toml, not {output.name!r}")
     said, queries = container.read(source).decode(errors="replace"), []
     try:
         if source.suffix.lower() == ".bif":

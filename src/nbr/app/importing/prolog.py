@@ -134,7 +134,7 @@ class _Reader:
         if bracket:
             self._expect(")")
         if not 0 <= value <= 1:
-            raise NbrError(f"line {self.line}: a probability is a number from 0 to 1, not {value:g}")
+            raise NbrError(f"line {self.line}: a probability must be a number from 0 to 1, not {value:g}")
         return value
 
     def _number(self) -> float:

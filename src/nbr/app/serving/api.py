@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,16 +42,16 @@ KINDS = {
     ".svg": "image/svg+xml",
 }
 TOLD = {
-    400: "What was asked makes no sense for this model: the error says what, in which field, at which character.",
+    400: "The request does not fit the model: the error says why, in which field and at which character.",
     401: "A token is needed.",
-    403: "A page from elsewhere asked.",
+    403: "The request came from a page of another site.",
     408: "The request did not arrive in time.",
     413: "The body is too large.",
     415: "The body is not JSON, or where files are sent no form.",
     421: "The Host header names another server (HTTP 421, misdirected request).",
     422: "The body does not have the right shape.",
-    431: "The head is too large.",
-    503: "Too much to do, or it took too long.",
+    431: "The request headers are too large.",
+    503: "The server is busy, or the request took too long.",
 }
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": words, "model": replies.Error} for status, words in TOLD.items()
@@ -78,7 +79,10 @@ def create(
     file of the model: it is read again when it changes, and a .toml can be saved from the page.
     """
     allowed = allowed or Allowed()
-    make, routes = _reasoner(model, name, path) if isinstance(model, Reasoner) else _classifier(model, name, allowed)
+    rules = isinstance(model, Reasoner)
+    if rules and model.model.sensors:
+        allowed = replace(allowed, body=allowed.picture)  # every question may come with pictures
+    make, routes = _reasoner(model, name, path, allowed) if rules else _classifier(model, name, allowed)
     here, count = make(), allowed.slow_workers
     lanes = Lanes(here, Processes(make, count) if apart else Threads(here, count), allowed)
 
@@ -110,8 +114,8 @@ def create(
     return Guard(app, door, allowed)
 
 
-def _reasoner(model: Reasoner, name: str, path: Path | None) -> tuple[Callable[[], Asked], Routes]:
-    return partial(Asked, model, name, path), _about_rules
+def _reasoner(model: Reasoner, name: str, path: Path | None, allowed: Allowed) -> tuple[Callable[[], Asked], Routes]:
+    return partial(Asked, model, name, path, allowed.side), _about_rules
 
 
 def _classifier(model: Any, name: str, allowed: Allowed) -> tuple[Callable[[], Judged], Routes]:
@@ -177,6 +181,11 @@ def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
             return bool(found["exact"])
 
         return Plain(await lanes.either(_said("probability", body), settled, body.budget))
+
+    @api.post("/read", responses=_told(replies.SeenTogether))
+    async def read(body: bodies.Look) -> Plain:
+        """What pictures show together, beside what each would show alone; which rules that breaks, how far it holds."""
+        return Plain(await lanes.long(_said("read", body), body.budget))
 
     @api.post("/sample", responses=_told(replies.Sampled))
     async def sample(body: bodies.Sample) -> Plain:
@@ -289,7 +298,7 @@ def _errors(app: FastAPI) -> None:
         return answer
 
     async def large(_: Request, __: Exception) -> Plain:
-        return told(400, "what was asked is too large to be worked out")
+        return told(400, "the question is too large to compute")
 
     handlers: list[tuple[type[Exception], Callable[[Request, Exception], Any]]] = [
         (NbrError, wrong),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
 from functools import cached_property
 from pathlib import Path
@@ -133,11 +131,7 @@ class Judged:
         preparation: Preparation = self.classifier.preparation_
         if preparation.refusal() is not None:
             raise NbrError(f"this classifier takes no picture files, give numbers: {preparation.refusal()}")
-        try:
-            content = base64.b64decode((body.picture or "").encode("ascii"), validate=True)
-        except (UnicodeEncodeError, binascii.Error):
-            raise NbrError("the picture is not base64") from None
-        return preparation.decode(content, self.side)
+        return preparation.decode(bodies.content(body.picture or ""), self.side)
 
     def _remembered(self, rule: Report) -> list[int] | None:
         """The example that a memory rule remembers, if it is a picture."""
