@@ -15,8 +15,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from nbr import tables
+from nbr.density.filling import predict
 from nbr.density.predicting import Cells, cells
 from nbr.errors import NbrError
+from nbr.learning.about import about
 from nbr.learning.fitting import fit
 from nbr.learning.prior_by_name import PriorLike
 from nbr.tables import Table
@@ -34,6 +36,9 @@ def _of_labels(predictor: Predictor) -> bool:
 
 class Predictor(BaseEstimator):  # type: ignore[misc]
     """Learns a table with `nbr.fit`, and says of each row what its last column is.
+
+    By default labels have rules of their own beside those of the whole table, learned by how likely they make the
+    labels that rows have, where held-out rows gain by that: `about_`, or None. `reasoner_` is the model of the table.
 
     Columns may be of any kind and have holes, also where something is predicted. Of labels it is a classifier, with
     `classes_` and `predict_proba`; of numbers a regressor, with `predict_interval`, in which nine in ten lie. Which of
@@ -94,11 +99,13 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             data = tables.repeated(data, sample_weight, self.random_state)
         data = data.part(torch.from_numpy(np.lexsort(data.codes.numpy().T)))  # so that the order of rows says nothing
         self.reasoner_ = fit(data, self.rules, self.prior, seed=self.random_state)
+        own = self.rules == self.prior == "auto"  # no others were asked for
+        self.about_ = about(self.reasoner_, data, self.name_, self.random_state) if own else None
         return self
 
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
         """The likeliest label, or the middle number, of each row."""
-        found = self._cells(X)
+        found = self._cells(self._table(X))
         if found.chances is not None:
             return np.asarray(self.classes_[found.chances.argmax(dim=1).numpy()])
         return np.asarray(found.value.numpy())
@@ -106,14 +113,15 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     @available_if(_of_labels)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
         """The probability of each of `classes_`."""
-        found = self._cells(X)
+        found = self._cells(self._table(X))
         assert found.chances is not None
         return np.asarray(found.chances.numpy())
 
     def predict_interval(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
         """Of numbers, where nine in ten lie; of labels, the range of the probability of the likeliest: (n, 2)."""
         table = self._table(X)
-        return np.asarray(self.reasoner_.predict(table, self.name_, seed=self.random_state)[["low", "high"]])
+        found = predict(self.reasoner_.model, table, self.name_, self.random_state, self._cells(table))
+        return np.asarray(found[["low", "high"]])
 
     def score(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The share of labels that are right, or R^2 of numbers."""
@@ -138,9 +146,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         found = tables.read(pd.DataFrame({TARGET: target}))
         return TARGET in found.world.variables and found.world.variables[TARGET].numeric
 
-    def _cells(self, X: ArrayLike | pd.DataFrame) -> Cells:
-        table = self._table(X)
-        return cells(self.reasoner_.model, table.codes, self.name_, self.random_state)
+    def _cells(self, table: Table) -> Cells:
+        model = self.reasoner_ if self.about_ is None else self.about_
+        return cells(model.model, table.codes, self.name_, self.random_state)
 
     def _table(self, X: ArrayLike | pd.DataFrame) -> Table:
         check_is_fitted(self, "reasoner_")
