@@ -33,9 +33,18 @@ print("  ", model.name, answer.belief, answer.plausibility, why.words)
 """,
     "mnist-4-9": """
 from client import Client
-from client.api.default import classify_api_classify_post
-from client.models import Classified, Picture
-found = classify_api_classify_post.sync(client=Client(base_url="ADDRESS"), body=Picture(sample=5))
+from pathlib import Path
+from client.api.default import classify_api_classify_post, classify_files_api_classify_files_post
+from client.models import BodyClassifyFilesApiClassifyFilesPost, Classified, Picture, Several
+from client.types import File
+here = Client(base_url="ADDRESS")
+four = File(payload=Path("EXAMPLES/four.png").open("rb"), file_name="four.png")
+several = classify_files_api_classify_files_post.sync(
+    client=here, body=BodyClassifyFilesApiClassifyFilesPost(pictures=[four])
+)
+assert isinstance(several, Several)
+assert [each.label for each in several.pictures] == [4]
+found = classify_api_classify_post.sync(client=here, body=Picture(sample=5))
 assert isinstance(found, Classified)
 assert found.label == 9
 assert found.proved_radius is not None and found.proved_radius > 0
@@ -64,7 +73,9 @@ def used(folder: Path, tools: Path, model: str, uses: str) -> None:
             assert server.stderr is not None
             address = server.stderr.readline().split(": ", 1)[1].split()[0].rstrip("/")
             (folder / "openapi.json").write_bytes(urllib.request.urlopen(f"{address}/openapi.json").read())
-            (folder / "uses.py").write_text(uses.replace("ADDRESS", address), encoding="utf-8")
+            (folder / "uses.py").write_text(
+                uses.replace("ADDRESS", address).replace("EXAMPLES", str(ROOT / "examples")), encoding="utf-8"
+            )
             path = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
             made = ["--path", "openapi.json", "--output-path", "client", "--meta", "none", "--overwrite"]
             for words in (

@@ -1,4 +1,5 @@
-"""Questions that used to fall off a cliff: many networks of which one matters, and many rules along a line.
+"""Questions that used to fall off a cliff: many networks of which one matters, many rules along a line, and
+frequencies where a few rules among many compare numbers with each other.
 
 python benchmarks/cliffs.py    prints a table; a minute or two
 """
@@ -46,6 +47,52 @@ def windows(form: str, rules: int, bits: int = 200, width: int = 8, seed: int = 
     return nbr.Reasoner(nbr.World.bits(bits), made)
 
 
+NUMBERS = {
+    "dbp": nbr.Real(30, 130),
+    "sbp": nbr.Real(60, 240),
+    "ldl": nbr.Real(0, 300),
+    "cholesterol": nbr.Real(50, 400),
+    "resting": nbr.Real(30, 120),
+    "peak": nbr.Real(60, 220),
+    "onset": nbr.Real(0, 100),
+    "age": nbr.Real(0, 100),
+}
+APART = ("dbp < sbp", "s3 -> ldl < cholesterol", "resting < peak - 20", "onset <= age")
+TIED = ("dbp < sbp", "sbp < cholesterol", "resting < peak - 20", "s3 -> peak < sbp")
+
+
+def clinic(comparisons: tuple[str, ...], rules: int = 110, seed: int = 0) -> nbr.Reasoner:
+    """80 variables with base rates: 60 bits, 12 choices, 8 numbers; rules on neighbours, some of which compare."""
+    draw = random.Random(seed)
+    bits = {f"s{place}": nbr.Bit() for place in range(60)}
+    world = nbr.World({**NUMBERS, **bits, **{f"c{place}": nbr.Choice("low", "mid", "high") for place in range(12)}})
+    order = draw.sample(world.names, len(world))
+
+    def literal(name: str) -> str:
+        if name in NUMBERS:
+            low, high = NUMBERS[name].low, NUMBERS[name].high
+            return f"{name} {draw.choice(['<', '>='])} {round(low + (high - low) * draw.choice([0.3, 0.5, 0.7]))}"
+        return draw.choice(["", "~"]) + (name if name in bits else f"{name}={draw.choice(['low', 'mid', 'high'])}")
+
+    made = []
+    while len(made) < rules - len(comparisons):
+        start = draw.randrange(len(order) - 8)
+        *premise, end = map(literal, draw.sample(order[start : start + 8], draw.choice([2, 2, 3])))
+        made.append(nbr.Clause(f"{' & '.join(premise)} -> {end}", round(draw.uniform(0.3, 0.95), 2)))
+    made += [nbr.Clause(words, 0.99) for words in comparisons]
+    rates = torch.Generator().manual_seed(seed)
+    shares = [torch.rand(len(each.labels), generator=rates, dtype=torch.float64) for each in world.variables.values()]
+    return nbr.Reasoner(world, made, prior=nbr.priors.Independent(world, shares))
+
+
+def frequency(name: str, model: nbr.Reasoner, question: str, given: str) -> None:
+    start = time.monotonic()
+    found = model.probability(question, given)
+    spent = time.monotonic() - start
+    asked = f"P({question} | {given})"
+    print(f"{name:<44} {asked:<36} {found.words:<18} {spent:6.2f} s  {found.method}", flush=True)
+
+
 def report(name: str, model: nbr.Reasoner, question: str, given: str) -> None:
     start = time.monotonic()
     answer = model.ask(question, given)
@@ -66,6 +113,12 @@ def main() -> None:
     for form in ("implications", "clauses", "definitions"):
         for rules in (300, 600):
             report(f"200 bits, {rules} {form} in windows of 8", windows(form, rules), "x100", "x20, ~x150")
+    for how, comparisons in (("apart", APART), ("tied together", TIED)):
+        model = clinic(comparisons)
+        for question, given in (("s5", "sbp>=140, s7"), ("sbp - dbp > 60", "s1"), ("c3=high", "onset<20")):
+            frequency(
+                f"{len(model.world)} variables, {len(model.rules)} rules, 4 compare, {how}", model, question, given
+            )
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def stop(number: int, _: object) -> None:
     STOPPED.append(number)
     for process in list(RUNNING):
         end(process)
-    raise SystemExit("ended; the same command goes on from here")
+    raise SystemExit("ended; the same command continues from here")
 
 
 class Copy:

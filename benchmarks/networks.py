@@ -151,7 +151,7 @@ def marginals(names: list[str], checked: int | None) -> None:
             "propagation_microseconds": None if propagated is None else round(1e6 * propagated, 1),
         }
         print(name, json.dumps(report[name]), flush=True)
-    file.write_text(json.dumps(report, indent=1) + "\n")
+        file.write_text(json.dumps(report, indent=1) + "\n")  # after each: a run that is stopped keeps what it has
 
 
 def _propagated(kind: type, model: object, bif: Bif, asked: list[dict[str, int]]) -> float | None:

@@ -11,8 +11,21 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
-TAKEN = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "examples/car.md", "examples/two_tables.md"]
-COPIED = ["examples/garden.toml", "examples/majority.toml", "examples/car.toml", "examples/two_tables.py"]
+TAKEN = [
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "examples/car.md",
+    "examples/incident.md",
+    "examples/two_tables.md",
+]
+COPIED = [
+    "examples/garden.toml",
+    "examples/majority.toml",
+    "examples/car.toml",
+    "examples/incident.toml",
+    "examples/two_tables.py",
+]
 OUTSIDE = re.compile(r"""<(?:script|link|img|iframe|video|source)\b[^>]*\b(?:src|href)=["'](?:https?:)?//[^"']*""")
 LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
 

@@ -1,53 +1,106 @@
-"""The API: a page of public names, and one for each room of the house, from docstrings; nothing is imported for it."""
+"""The API by topic, from docstrings: one page for each public class, and for the functions of each module."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
+import importlib
 from typing import Any
 
 from mkdocs.structure.files import File, Files
 
 import nbr
 
-SOURCE = Path(nbr.__file__).parent
-HIDDEN = ("__init__", "__main__", "models")
-PUBLIC = "# Python\n\nThe names that `import nbr` promises. Everything else may change.\n\n"
+HEAD = """# Python
+
+Everything here is public: what `import nbr` offers, and the results that it returns. Other modules may change without
+notice ([releases](../releasing.md)). Points are tensors in float64 with the batch first. Randomness comes only from
+seeds.
+
+"""
+MODULES = ("evidence", "priors", "lipschitz", "datasets")
+RESULTS = {
+    "Explanation": "asking.explanation",
+    "Ranking": "asking.ranking",
+    "Best": "asking.best",
+    "Appraisal": "asking.deciding",
+    "Check": "asking.checking",
+    "Session": "asking.session",
+    "Distilled": "asking.distilling",
+    "Tuning": "density.tuning",
+    "FocalSet": "asking.masses",
+    "Readings": "seeing.readings",
+    "Verdict": "classify.verdicts",
+}
+TOPICS = {
+    "Worlds and statements": ["World", "Bit", "Choice", "Ordered", "Real", "parse", "Expression"],
+    "Rules": ["Clause", "Neural", "Fuzzy", "Memory", "one_of", "Source", "Rule"],
+    "Models": ["Reasoner", "load", "NbrError"],
+    "Answers": ["Answer", "Bounds", "Probability", *(name for name in RESULTS if name not in ("Readings", "Verdict"))],
+    "Learning from tables": ["fit", "Predictor", "priors"],
+    "Classifiers": ["RobustClassifier", "NonexpansiveClassifier", "BeliefClassifier", "certified_radius", "Verdict"],
+    "Pictures among the rules": ["Sensor", "train", "Readings"],
+    "Belief functions as tensors": ["evidence"],
+    "Networks with a proof": ["lipschitz"],
+    "Data": ["datasets"],
+}
+ALONE = "      show_root_heading: false\n      show_root_toc_entry: false\n"
 
 
 def on_config(config: Any) -> Any:
-    pages = [{"The public names": "api/index.md"}, *({room: f"api/{room}.md"} for room in _rooms())]
+    topics = [{topic: [{name: f"api/{name}.md"} for name in names]} for topic, names in TOPICS.items()]
     for entry in config.nav:
         if "Python" in entry:
-            entry["Python"] = pages
+            entry["Python"] = [{"All names": "api/index.md"}, *topics]
     return config
 
 
 def on_files(files: Files, config: Any, **_: Any) -> Files:
-    modules = {name: home for name, home in nbr._HOME.items() if home == name}
-    public = [f"::: nbr.{home}.{name}" for name, home in sorted(nbr._HOME.items()) if name not in modules]
-    listed = "Modules: " + ", ".join(f"[`nbr.{name}`]({name}.md)" for name in sorted(modules)) + ".\n\n"
-    files.append(File.generated(config, "api/index.md", content=PUBLIC + listed + "\n\n".join(public) + "\n"))
-    for room in _rooms():
-        files.append(File.generated(config, f"api/{room}.md", content=_page(room)))
+    missing = set(nbr.__all__) - {name for names in TOPICS.values() for name in names}
+    if missing:
+        raise ValueError(f"public names without a topic: {', '.join(sorted(missing))}")
+    listed = "\n".join(f"## {topic}\n\n{_table(names)}" for topic, names in TOPICS.items())
+    files.append(File.generated(config, "api/index.md", content=HEAD + listed))
+    for name in {name for names in TOPICS.values() for name in names}:
+        files.append(File.generated(config, f"api/{name}.md", content=_page(name)))
     return files
 
 
-def _rooms() -> list[str]:
-    inside = [place for place in SOURCE.iterdir() if place.suffix == ".py" or (place / "__init__.py").exists()]
-    return sorted(place.stem for place in inside if place.stem not in HIDDEN)
+def _table(names: list[str]) -> str:
+    rows = [f"| [{name if name in RESULTS else f'nbr.{name}'}]({name}.md) | {_first(name)} |" for name in names]
+    return "\n".join(["| name | |", "|---|---|", *rows, ""])
 
 
-def _page(room: str) -> str:
-    """What the room is for, in its own words, and its modules in turn."""
-    place = SOURCE / room
-    files = sorted(place.rglob("*.py")) if place.is_dir() else [SOURCE / f"{room}.py"]
-    names = [_name(file) for file in files]
-    said = ast.get_docstring(ast.parse(files[0].read_text(encoding="utf-8"))) or ""
-    head = f"# nbr.{room}\n\n{said.splitlines()[0] if place.is_dir() else ''}\n\n"
-    inside = [name for name in names if name != f"nbr.{room}" or not place.is_dir()]
-    return head + "\n\n".join(f"::: {name}" for name in inside) + "\n"
+def _first(name: str) -> str:
+    """The first sentence of the docstring."""
+    said = (_value(name).__doc__ or "").strip().split("\n\n")[0]
+    return " ".join(said.split()).replace("|", "\\|")
 
 
-def _name(file: Path) -> str:
-    return ".".join(["nbr", *file.relative_to(SOURCE).with_suffix("").parts]).removesuffix(".__init__")
+def _page(name: str) -> str:
+    if name not in MODULES:
+        return f"# {name}\n\n" + _entry(_path(name)) + ALONE
+    module = _value(name)
+    words, sign, code = (module.__doc__ or "").partition(">>>")
+    example = f"```python\n{sign}{code.rstrip()}\n```\n\n" if sign else ""
+    entries = "\n".join(_entry(_path(name, each)) for each in _names(module))
+    return f"# nbr.{name}\n\n{words.strip()}\n\n{example}{entries}"
+
+
+def _entry(path: str) -> str:
+    return f"::: {path}\n    options:\n      inherited_members: true\n"
+
+
+def _names(module: Any) -> list[str]:
+    """The classes and functions that a module promises, classes first."""
+    named = [name for name in module.__all__ if hasattr(getattr(module, name), "__qualname__")]
+    return sorted(named, key=lambda name: (not name[0].isupper(), name.lower()))
+
+
+def _value(name: str) -> Any:
+    if name in RESULTS:
+        return getattr(importlib.import_module(f"nbr.{RESULTS[name]}"), name)
+    return getattr(nbr, name)
+
+
+def _path(name: str, member: str | None = None) -> str:
+    value = _value(name) if member is None else getattr(_value(name), member)
+    return f"{value.__module__}.{value.__qualname__}"

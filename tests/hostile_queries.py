@@ -41,7 +41,7 @@ QUERIES: dict[str, str] = {
     "below all floats": "t>=-1e999",
     "next to nothing": "t>=1e-999",
     "no number": "t>=nan",
-    "no finite number": "t<=inf",
+    "not a finite number": "t<=inf",
     "a hexadecimal number": "t>=0x10",
     "a number of two points": "t>=1.2.3",
     "two comparisons": "0<=t<=10<=t",

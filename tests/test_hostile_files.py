@@ -86,5 +86,5 @@ def test_settings_of_a_run_are_not_taken_from_a_file(tmp_path: Path) -> None:
     spec, parts = copy.deepcopy(hostile.classifiers()["robust"])
     for setting in ({"n_jobs": 4000}, {"checkpoint": "elsewhere"}, {"verbose": True}, {"colour": 1}):
         changed = {**spec, "settings": {**spec["settings"], **setting}}
-        with pytest.raises(nbr.NbrError, match="does not take from files"):
+        with pytest.raises(nbr.NbrError, match="does not read from files"):
             nbr.load(written(tmp_path / "m.nbr", (changed, parts)))

@@ -37,7 +37,7 @@ def test_rules_switched_off_keep_their_numbers_and_change_nothing() -> None:
 
 
 def test_a_prior_of_another_world_is_refused() -> None:
-    with pytest.raises(nbr.NbrError, match="the prior is of another world than the model"):
+    with pytest.raises(nbr.NbrError, match="the prior has other variables than the model"):
         Model(nbr.World.bits(2), prior=RATES)
 
 

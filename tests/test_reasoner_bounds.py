@@ -155,10 +155,11 @@ def test_a_grid_grows_finer_until_the_bounds_are_narrow() -> None:
     assert coarse[1] - coarse[0] > 0.1
 
 
-def test_contradiction_in_a_world_too_large_to_list() -> None:
+@pytest.mark.parametrize("engine", ["auto", "counting", "drawn", "relations"])
+def test_contradiction_in_a_world_too_large_to_list(engine: str) -> None:
     reasoner = nbr.Reasoner(nbr.World.bits(40), [nbr.Clause("x0", 1.0), nbr.Clause("majority(x0..x39)", 0.5)])
     with pytest.raises(nbr.NbrError, match=r"contradicts rule 1 \(x0\)"):
-        reasoner.ask("x1", given="~x0", budget=1.0)
+        reasoner.ask("x1", given="~x0", budget=1.0, engine=engine)
 
 
 @pytest.mark.parametrize("engine", ["lattice", "counting"])

@@ -41,9 +41,9 @@ class Action:
 
     def __post_init__(self) -> None:
         if not self.payoffs or any(each.when is None for each in self.payoffs[:-1]):
-            raise NbrError("only the last payoff of an action can be without when, and there must be one")
+            raise NbrError("only the last utility of an action can be without 'when', and there must be one")
         if self.payoffs[-1].when is not None:
-            raise NbrError("what is it worth where nothing of this holds? End the list with { value = .. }")
+            raise NbrError("its utility is not given where none of these holds; end the list with { value = .. }")
         if len(self.utilities) > MOST:
             raise NbrError(f"an action has up to {MOST} utilities, not {len(self.utilities)}")
 
@@ -99,7 +99,7 @@ class Aims:
         known = {action.name: action for action in self.actions}
         for action in other.actions:
             if known.setdefault(action.name, action) != action:
-                raise NbrError(f"the action {action.name!r} is worth something else in each of the two models")
+                raise NbrError(f"the action {action.name!r} has different utilities in the two models")
         told = self.observable is not None or other.observable is not None
         return Aims(observable if told else None, tuple(known.values()))
 

@@ -14,10 +14,7 @@ Result = TypeVar("Result")
 
 
 class NbrError(ValueError):
-    """Says what is wrong, where, and what would work, in one line.
-
-    `at` is the character of a question at which it went wrong, counted from 1, where that is known.
-    """
+    """Wrong input; the message says what is wrong, where, and what would work."""
 
     def __init__(self, message: str, at: int | None = None) -> None:
         super().__init__(message)

@@ -44,7 +44,14 @@ registry.home("sensor", "network", "nbr.teaching.network", "classify")
 
 
 def load(path: str | PathLike[str]) -> Model:
-    """Read a reasoner from a .nbr or .toml file, or a classifier from a .nbr file or by the name of a shipped one."""
+    """Load a reasoner or a classifier.
+
+    Args:
+        path: A .nbr file, a .toml file with rules, or the name of an included classifier: "mnist-4-9" or "mnist-10".
+
+    Returns:
+        A `Reasoner` or a classifier.
+    """
     place = _place(path)
     try:
         content = container.read(place)
@@ -119,7 +126,9 @@ def _read(model: Mapping[str, Any], parts: registry.Parts) -> Model:
 def _sensor(folder: Path, source: str) -> Sensing:
     """The classifier that a file names as a sensor: one that ships, or a .nbr in the folder of that file."""
     if not source or Path(source).name != source or source in (".", ".."):
-        raise NbrError(f"the sensor {source!r} is neither a model that ships nor the name of a .nbr in the same folder")
+        raise NbrError(
+            f"the sensor {source!r} is neither an included model nor the name of a .nbr file in the same folder"
+        )
     place = folder / source
     if not place.exists():
         place = SHIPPED / f"{source}.nbr"

@@ -61,9 +61,9 @@ class Model:
 
     def __post_init__(self) -> None:
         if isinstance(self.rules, Rule) or not isinstance(self.rules, Iterable):
-            raise NbrError("rules come as a list")
+            raise NbrError("rules must be a list")
         if self.prior is not None and self.prior.world != self.world:
-            raise NbrError("the prior is of another world than the model")
+            raise NbrError("the prior has other variables than the model")
         bound = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(self.rules, 1))
         if any(rule.source is not None or rule.choice is not None for rule in bound):
             checked(bound)

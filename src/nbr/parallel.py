@@ -51,7 +51,7 @@ def mapped(
 def check(jobs: int | None) -> None:
     """Whether it is a number of processes, before anything long begins."""
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0):
-        raise NbrError(f"the number of jobs is above 0, or -1 for all cores, not {jobs!r}")
+        raise NbrError(f"the number of jobs must be above 0, or -1 for all cores, not {jobs!r}")
 
 
 def seeded(seed: int, chunk: int) -> int:

@@ -21,7 +21,11 @@ __all__ = ["TRUE_WORDS", "Bit", "Choice", "Ordered", "Real", "Variable", "World"
 
 
 class World:
-    """Names the variables.
+    """The variables of a model, by name.
+
+    Args:
+        variables: A mapping from names to variables, for names that are not Python identifiers.
+        **named: The same as keyword arguments.
 
     >>> world = World(rain=Bit(), grass=Choice("dry", "wet"))
     >>> world.point({"rain": 1, "grass": "wet"})
@@ -36,7 +40,7 @@ class World:
             raise NbrError("a world needs at least one variable")
         for name, variable in self.variables.items():
             if not isinstance(name, str) or not name.strip() or '"' in name or "\n" in name:
-                raise NbrError(f"{name!r} cannot name a variable: a name has letters and no quotation mark")
+                raise NbrError(f"{name!r} cannot be the name of a variable: a name has letters and no quotation marks")
             if not isinstance(variable, Variable):
                 kinds = "a Bit(), a Choice(...), an Ordered(...) or a Real(low, high)"
                 raise NbrError(f"variable {name!r} must be {kinds}")
@@ -47,7 +51,11 @@ class World:
 
     @classmethod
     def bits(cls, count: int) -> World:
-        """A world of bits called x0, x1 and so on."""
+        """A world of bits called x0, x1 and so on.
+
+        Args:
+            count: The number of bits.
+        """
         return cls({f"x{i}": Bit() for i in range(count)})
 
     @classmethod
@@ -62,7 +70,10 @@ class World:
         return {name: variable.spec for name, variable in self.variables.items()}
 
     def with_words(self, words: Mapping[str, object]) -> World:
-        """The same world with words of degree, as the [words] of a .toml have them.
+        """The same world with words of degree, as in the [words] of a .toml file.
+
+        Args:
+            words: For each word a variable with two numbers, four numbers, or a grade for each label.
 
         >>> world = World(temperature=Real(-20, 45)).with_words({"hot": {"temperature": [25, 30]}})
         >>> list(world.words)
@@ -73,14 +84,22 @@ class World:
         return found
 
     def column(self, name: str) -> int:
+        """The position of a variable in a point."""
         if name in self.words:
-            raise NbrError(f"{name!r} is a word with degrees, and only a statement that holds or not will do here")
+            raise NbrError(f"{name!r} is a word with degrees; only a statement without degrees can be used here")
         if name not in self._column:
             raise NbrError(f"unknown variable {name!r}" + suggest(name, self.names))
         return self._column[name]
 
     def point(self, values: Mapping[str, object]) -> Tensor:
-        """The point at which every variable has the value given."""
+        """The point at which every variable has the value given.
+
+        Args:
+            values: A value for every variable, by name.
+
+        Returns:
+            The point, shape (variables,), in float64.
+        """
         missing = [name for name in self.names if name not in values]
         if missing:
             raise NbrError(f"the point has no value for {missing[0]!r}")
@@ -98,21 +117,44 @@ class World:
             raise NbrError(f"{name!r}: {error}") from None
 
     def show(self, point: Sequence[float] | Tensor) -> dict[str, str]:
-        """A point in words."""
+        """A point in words, by the names of its variables.
+
+        Args:
+            point: The point, shape (variables,).
+        """
         return {name: self.variables[name].show(float(code)) for name, code in zip(self.names, point, strict=True)}
 
     def encode(self, points: Tensor, names: Iterable[str]) -> Tensor:
-        """The columns that a network reads: bits and reals as they are, a choice as one column a label."""
+        """The columns that a network reads: bits and reals unchanged, a choice as one column for each label.
+
+        Args:
+            points: Points, shape (points, variables).
+            names: The variables to read.
+
+        Returns:
+            Columns, shape (points, width).
+        """
         parts = [self.variables[name].encoded(points[:, self.column(name)]) for name in names]
         return torch.cat(parts, dim=1) if parts else points[:, :0]
 
     def snap(self, points: Tensor) -> Tensor:
-        """The nearest points of this world: what a decoder gives is rounded and kept within bounds."""
+        """The nearest points of this world to what a decoder gave: rounded, and kept within bounds.
+
+        Args:
+            points: Rows, shape (points, variables).
+        """
         columns = zip(points.unbind(dim=1), self.variables.values(), strict=True)
         return torch.stack([variable.snapped(column) for column, variable in columns], dim=1)
 
     def outside(self, points: Tensor) -> Tensor:
-        """Which cells are no value of their variable: beyond its bounds, or not among its labels; a hole is not."""
+        """Which cells are not a value of their variable; an empty cell (NaN) is not outside.
+
+        Args:
+            points: Rows, shape (points, variables).
+
+        Returns:
+            Booleans, shape (points, variables).
+        """
         bounds = [(variable.low, variable.high) for variable in self.variables.values()]
         low, high = torch.tensor(bounds, dtype=points.dtype, device=points.device).T
         found: Tensor = (points < low) | (points > high)
@@ -126,7 +168,7 @@ class World:
         found = World({**self.variables, **other.variables})
         for name in self.words.keys() & other.words.keys():
             if self.words[name] != other.words[name]:
-                raise NbrError(f"the word {name!r} means something else in each of the two models")
+                raise NbrError(f"the word {name!r} has different meanings in the two models")
         found.words = {**self.words, **other.words}
         return found
 

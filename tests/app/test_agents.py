@@ -217,7 +217,7 @@ def test_only_the_models_that_were_named_are_offered(tmp_path: Path, shelf: Shel
     assert called(some, "show_model", {"model": "other"}, 5.0)[1]
     with pytest.raises(nbr.NbrError, match="there is no model 'none.toml'"):
         Shelf(tmp_path, ["none"])
-    with pytest.raises(nbr.NbrError, match="is no folder"):
+    with pytest.raises(nbr.NbrError, match="is not a folder"):
         Shelf(tmp_path / "ab.toml")
 
 

@@ -153,16 +153,16 @@ def test_what_cannot_be_attacked_is_told_in_a_line(own: Path) -> None:
     (own / "empty" / "up").mkdir(parents=True)
     (own / "hole.csv").write_text("\n".join((own / "rows.csv").read_text().splitlines()[:2]).replace("1.0", "?", 1))
     for words, said in [
-        (("own.nbr",), "mnist has the labels 0 to 9, and the classifier tells 'flat' from 'up'; give your pictures"),
+        (("own.nbr",), "mnist has the labels 0 to 9, and the classifier knows 'flat' from 'up'; give your pictures"),
         (("own.nbr", "--data", "nothing"), "unknown data 'nothing': there is no such file; data are mnist"),
-        (("own.nbr", "--data", "strange"), "the folder 'flatt' is no label of the classifier; did you mean 'flat'?"),
-        (("own.nbr", "--data", "single"), "all pictures have one label"),
+        (("own.nbr", "--data", "strange"), "the folder 'flatt' is not a label of the classifier; did you mean 'flat'?"),
+        (("own.nbr", "--data", "single"), "all pictures have the same label"),
         (("own.nbr", "--data", "broken"), "z.png: not a picture that can be read"),
         (("own.nbr", "--data", "empty"), "up has no pictures (.bmp"),
         (("own.nbr", "--data", "pictures/up"), "pictures/up has no sub-folders; class folders have one for each"),
-        (("vectors.nbr", "--data", "pictures"), "the classifier takes none: it takes numbers, not pictures"),
+        (("vectors.nbr", "--data", "pictures"), "the classifier takes none: its inputs are numbers, not pictures"),
         (("vectors.nbr", "--data", "rows.csv", "--label", "knd"), "there is no column 'knd'; did you mean 'kind'?"),
-        (("vectors.nbr", "--data", "rows.csv", "--label", "p3"), "the label '1.0' is no label of the classifier"),
+        (("vectors.nbr", "--data", "rows.csv", "--label", "p3"), "the label '1.0' is not a label of the classifier"),
         (("vectors.nbr", "--data", "hole.csv"), "row 2, column 'p0': '?' is not a number"),
         (("mnist-4-9", "--data", "rows.csv"), "196 columns beside the label 'kind', and the classifier takes 784"),
     ]:

@@ -139,7 +139,7 @@ def test_fit_score_sample(tmp_path) -> None:
     assert report["variables"] == {"a": "bit", "b": "bit"}
     assert "102 rows of 2 columns: a bit, b bit" in done.stderr
     assert report["kept"] == "trained again on all rows"
-    assert report["valid_measured_on"].startswith("10 rows that no choice was made by")
+    assert report["valid_measured_on"].startswith("10 rows that were not used to choose")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.nbr", "t.csv"]
     scored = json.loads(nbr("score", "m.nbr", "t.csv", "--json", cwd=tmp_path).stdout)
     assert scored["rows"] == 102
@@ -154,7 +154,7 @@ def test_fit_score_sample(tmp_path) -> None:
 def test_a_second_fit_to_the_same_output_is_refused(tmp_path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n" + "1,1\n0,0\n" * 20)
     with hold(tmp_path / "m.nbr"):
-        refused(nbr("fit", "t.csv", "-o", "m.nbr", cwd=tmp_path), "m.nbr belongs to a run that is still going on")
+        refused(nbr("fit", "t.csv", "-o", "m.nbr", cwd=tmp_path), "m.nbr belongs to a run that has not ended")
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
@@ -174,10 +174,10 @@ def test_ctrl_c_while_a_prior_is_learned_keeps_what_was_found(tmp_path, monkeypa
     monkeypatch.setattr(Search, "_learned", stopped)
     done = nbr(*words, cwd=tmp_path)
     assert done.returncode == 130
-    assert "stopped; the same command goes on from m.nbr.part" in done.stderr
+    assert "stopped; the same command continues from m.nbr.part" in done.stderr
     assert len(list((tmp_path / "m.nbr.part").glob("prior-*"))) == 2
     done = nbr(*words, cwd=tmp_path)
-    assert (done.returncode, "going on with the run that was stopped" in done.stderr) == (0, True)
+    assert (done.returncode, "continuing the run that was stopped" in done.stderr) == (0, True)
     assert "prior: " in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.nbr", "t.csv"]
 

@@ -85,7 +85,7 @@ def test_init_writes_a_file_that_answers_and_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "rain.toml").read_text().endswith("# mine\n")
     assert run("init", "rain.toml", "--force", cwd=tmp_path).returncode == 0
     assert (tmp_path / "rain.toml").read_text() == text
-    assert "ends with .toml" in run("init", "rain.txt", cwd=tmp_path).stderr
+    assert "must end in .toml" in run("init", "rain.txt", cwd=tmp_path).stderr
 
 
 def test_output_overwrites_nothing_unless_told(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_the_error_of_what_stays_open_is_told_on_every_road(counted: nbr.Reasone
     assert told["answer"]["probability"]["open_error"] == pytest.approx(list(wanted))
     shown = ask(tmp_path / "m.nbr", "x2", "--given", "x0").stdout
     low, high = counted.probability("x2", "x0").range or (0.0, 0.0)
-    assert f"probability  {low:.4f} to {high:.4f}   95%, by 34 rows and columns never seen together" in shown
+    assert f"probability  {low:.4f} to {high:.4f}   95% range, from 34 rows and columns never seen together" in shown
     assert f"columns never seen together leave {low:.2f} to {high:.2f} open." in counted.explain("x2", "x0").words()
 
 
@@ -142,7 +142,7 @@ def test_the_probability_is_there_before_anything_else(learned: Path, monkeypatc
     parts = asked.one(learned, "b", "a", settings, False, None, False)
     assert next(parts).splitlines()[2].startswith("  probability  ")
     alone = list(asked.one(learned, "bmi>30", None, settings, False, None, False))
-    assert alone[-1] == "\n  no rule speaks of bmi: this is the base rate"
+    assert alone[-1] == "\n  no rule reads bmi: this is the base rate"
     monkeypatch.setattr(nbr.Reasoner, "rank", lambda *_, **__: pytest.fail("ranked before values were shown"))
     assert "  v      0.7000" in next(asked.one(learned, "c", "a", settings, False, None, False))
 
@@ -151,7 +151,7 @@ def test_beliefs_come_only_where_a_rule_reads_what_is_asked(learned: Path) -> No
     assert "belief " in ask(learned, "b", "--given", "a").stdout
     told = ask(learned, "bmi>30", "--given", "a").stdout
     assert "belief " not in told
-    assert "no rule speaks of bmi: the probability is all that is known" in told
+    assert "no rule reads bmi: the probability is all that is known" in told
     assert "belief       1.0000" in ask(learned, "bmi>30", "--given", "bmi>40").stdout  # the condition speaks of it
     assert "belief " in ask(learned, "c=u", "--given", "(c=u -> b) @ 0.5").stdout
     found = json.loads(ask(learned, "bmi>30", "--json").stdout)
@@ -167,10 +167,10 @@ def test_a_name_alone_has_the_values_and_a_number_its_quantiles(learned: Path) -
     assert likely == pytest.approx({"u": 0.3, "v": 0.7})
     assert all(each["probability"]["range"] for each in told["values"])
     shown = ask(learned, "bmi").stdout.splitlines()
-    assert shown[2] == "  below  value   95%, by 400 rows"
+    assert shown[2] == "  below  value   95% range, from 400 rows"
     assert [line.split()[0] for line in shown[3:8]] == ["5%", "25%", "50%", "75%", "95%"]
     assert float(shown[5].split()[1]) == pytest.approx(25, abs=0.02)
-    assert shown[-1] == "  no rule speaks of bmi: this is the base rate"
+    assert shown[-1] == "  no rule reads bmi: this is the base rate"
     told = json.loads(ask(learned, "bmi", "--json").stdout)
     assert [each["share"] for each in told["quantiles"]] == [0.05, 0.25, 0.5, 0.75, 0.95]
 

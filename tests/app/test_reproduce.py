@@ -11,7 +11,7 @@ import torch
 
 import nbr
 from nbr.app import reproduce
-from nbr.paper import gallery, table2
+from nbr.paper import gallery, open_images, table2
 from nbr.robustness.attacks import ATTACKS
 from pictures import bars
 
@@ -63,3 +63,32 @@ def test_everything_is_written_and_true(small: None, tmp_path: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.safetensors")}
     assert "NBR" in run(False)
     assert {path: path.stat().st_mtime_ns for path in before} == before  # nothing was attacked again
+
+
+def test_open_images_get_the_papers_own_steps(small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_images, "STEPS", {"SCW": (600,), "CW": (15,), "BA": (30,)})
+    monkeypatch.setattr(reproduce, "EPSILON", 4.4)  # so that something is open, and can be broken
+    for attack in ATTACKS.values():
+        monkeypatch.setattr(attack, "stages", {"quick": (1,)}, raising=False)
+
+    def run(minutes: float | None) -> dict:
+        place = tmp_path / "kept"
+        told = reproduce.attacked("table2", "quick", 16, [], place, tmp_path / "t.html", True, longer=minutes)
+        return json.loads(told)
+
+    assert "open" not in run(None)
+    early, late = run(0), run(10)
+    (row,) = early["open"]["rows"]
+    assert row["classifier"] == "NBR"
+    assert row["open"] > 0
+    assert row["attacked"] == {"SCW": 0, "CW": 0, "BA": 0}
+    assert row["waiting"] == dict.fromkeys(row["attacked"], row["open"])
+    assert row["left"] == pytest.approx(early["rows"][1]["attacked"])
+    (row,) = late["open"]["rows"]
+    assert row["waiting"] == {"SCW": 0, "CW": 0, "BA": 0}
+    assert row["broken"]["SCW"] > 0
+    assert row["attacked"]["CW"] == row["open"] - row["broken"]["SCW"]
+    assert late["rows"][1]["proved"] <= row["left"] < late["rows"][1]["attacked"]
+    assert f"of {row['open']} open images" in (tmp_path / "t.html").read_text()
+    monkeypatch.setattr(open_images, "STEPS", {"SCW": (600,), "CW": (15,)})
+    assert run(0)["open"]["rows"][0]["broken"]["SCW"] == row["broken"]["SCW"]  # from disk, whatever the time

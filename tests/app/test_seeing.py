@@ -87,7 +87,7 @@ def test_a_table_of_pictures(folder: Path) -> None:
         (("certify", "--model", "check.toml", "--see-table", "far.csv"), "the picture of 'd1': ../no.png"),
         (("certify",), "a picture is missing"),
         (("certify", "four.png", "--see", "d1=four.png"), "give pictures to classify, or --see"),
-        (("ask", "check.toml", "--batch", "files.csv", *SEE), "does not go with --see"),
+        (("ask", "check.toml", "--batch", "files.csv", *SEE), "cannot be combined with --see"),
     ],
 )
 def test_bad_pictures_are_one_line(folder: Path, words: tuple[str, ...], message: str) -> None:

@@ -143,9 +143,9 @@ def test_the_command_serves_and_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--port", "70000"], "a port is a number from 0 to 65535, not 70000"),
-        (["--budget", "0"], "the budget is a number of seconds above 0"),
-        (["--host", "no such host"], "cannot listen at no such host"),
+        (["--port", "70000"], "a port must be a number from 0 to 65535, not 70000"),
+        (["--budget", "0"], "the budget must be a number of seconds above 0"),
+        (["--host", "no such host"], "cannot listen on no such host"),
     ],
 )
 def test_what_the_command_refuses(options: list[str], words: str) -> None:

@@ -18,13 +18,15 @@ from pictures import bars, text_bomb
 from served import served
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-REASONER = ["ask", "ask-many", "explain", "marginals", "probability", "rules", "sample", "save", "version"]
+REASONER = ["ask", "ask-many", "explain", "marginals", "probability", "read", "rules", "sample", "save", "version"]
 
 
 def test_the_description_names_every_address(client: httpx.Client, classifier: httpx.Client) -> None:
     told = client.get("/openapi.json").json()
     assert set(told["paths"]) == {"/healthz", "/api/model", *(f"/api/{path}" for path in REASONER)}
-    assert set(classifier.get("/openapi.json").json()["paths"]) >= {"/api/classify", "/api/certify", "/api/attack"}
+    assert set(classifier.get("/openapi.json").json()["paths"]) >= {
+        f"/api/{path}" for path in ("classify", "classify-many", "classify-files", "certify", "attack")
+    }
     assert told["paths"]["/api/ask"]["post"]["responses"]["400"]["content"]["application/json"]["schema"]
 
 
@@ -47,6 +49,46 @@ def test_pictures_are_classified(classifier: httpx.Client) -> None:
     assert (short["label"], short["proved_of"]) == (9, "prepared picture")
     numbers = classifier.post("/api/certify", json={"numbers": shown.ravel().tolist()}).json()
     assert numbers["proved_radius"] == pytest.approx(told["proved_radius"])
+
+
+def test_many_pictures_in_one_request(classifier: httpx.Client) -> None:
+    names = ["four.png", "nine.png"]
+    one_by_one = [classifier.post("/api/classify", json={"picture": picture(name)}).json() for name in names]
+    files = [("pictures", (name, (EXAMPLES / name).read_bytes(), "image/png")) for name in names]
+    form = classifier.post("/api/classify-files", files=files)
+    as_json = classifier.post("/api/classify-many", json={"pictures": [{"picture": picture(name)} for name in names]})
+    assert form.status_code == 200, form.text
+    assert form.json() == as_json.json()
+    assert form.json()["pictures"] == one_by_one
+    large = [("pictures", (f"{number}.bmp", bitmap(), "image/bmp")) for number in range(5)]
+    told = classifier.post("/api/classify-files", files=large)  # larger than a body of words may be
+    assert told.status_code == 200, told.text
+
+
+def test_a_form_that_is_wrong(classifier: httpx.Client) -> None:
+    good = ("pictures", ("four.png", (EXAMPLES / "four.png").read_bytes()))
+    bad = classifier.post("/api/classify-files", files=[good, ("pictures", ("b.png", b"no picture")), good])
+    assert (bad.status_code, bad.json()["field"]) == (400, "pictures.1")
+    assert "not a picture that can be read" in bad.json()["error"]
+    for files in ([("photo", good[1])], [good] * 101):
+        refused = classifier.post("/api/classify-files", files=files)
+        assert (refused.status_code, refused.json()["field"]) == (422, "pictures")
+    words = classifier.post("/api/classify-files", data={"pictures": "four.png"}, files=[("other", good[1])])
+    assert words.status_code == 422
+    assert classifier.post("/api/classify-files", json={"pictures": []}).status_code == 415
+    assert classifier.post("/api/classify-many", files=[good]).status_code == 415
+    head = {"Content-Type": "multipart/form-data"}  # no boundary
+    assert classifier.post("/api/classify-files", content=b"--x", headers=head).status_code == 400
+    huge = [("pictures", ("huge.png", b"0" * (5 << 20)))]
+    assert classifier.post("/api/classify-files", files=huge).status_code == 413
+
+
+def bitmap() -> bytes:
+    content = io.BytesIO()
+    drawn = Image.new("RGB", (200, 200), "white")
+    drawn.paste("black", (95, 30, 105, 170))
+    drawn.save(content, "BMP")
+    return content.getvalue()
 
 
 def test_an_attack_finds_nothing_within_the_proved_radius(classifier: httpx.Client) -> None:
@@ -119,7 +161,7 @@ def test_the_page_of_own_pictures(own: Path, browser: Any) -> None:
     with served(nbr.load(own), "own.nbr") as address:
         found = Seen(browser, address)
         page = found.open()
-        page.get_by_text("Pictures: 28 x 28 pixels, as they are, grey, black 0 to white 1").wait_for()
+        page.get_by_text("Pictures: 28 x 28 pixels, unchanged, grey, black 0 to white 1").wait_for()
         X, _ = bars(None, "test")
         Image.fromarray(((1 - X[0]) * 255).astype(np.uint8)).save(own.parent / "c.png")
         page.get_by_label("Choose a picture").set_input_files(own.parent / "c.png")

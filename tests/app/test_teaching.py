@@ -67,7 +67,7 @@ def test_sensors_are_taught_and_asked(place: Path) -> None:
         (("a,b,", "a,c,"), (), "'c' is"),
         (("", ""), ("--says", "a + b = t"), "'t'"),
         (("", ""), ("--network", "big"), "no network 'big'"),
-        (("", ""), ("--epsilon", "1"), "--epsilon is for classifiers"),
+        (("", ""), ("--epsilon", "1"), "--epsilon applies to classifiers"),
     ],
 )
 def test_bad_input_is_one_line(place: Path, change: tuple[str, str], words: tuple[str, ...], said: str) -> None:

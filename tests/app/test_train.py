@@ -118,7 +118,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.glob("m.nbr*") if each.suffix != ".lock") == ["m.nbr.part.trial"]
     again = run(*words, "-o", "m.nbr", "--epochs", "40", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert "going on with the run that was stopped" in again.stderr
+    assert "continuing the run that was stopped" in again.stderr
     told, wanted = (json.loads(each.stdout) for each in (again, whole))
     assert {name: told[name] for name in ("right", "proved", "epsilon", "median_radius", "compared")} == {
         name: wanted[name] for name in ("right", "proved", "epsilon", "median_radius", "compared")

@@ -157,7 +157,7 @@ def test_where_no_way_fits_one_point_by_the_rules_alone(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, 10**9])
 def test_wrong_counts(count) -> None:
-    with pytest.raises(nbr.NbrError, match="the count of points is a whole number"):
+    with pytest.raises(nbr.NbrError, match="the count of points must be a whole number"):
         nbr.Reasoner(nbr.World.bits(2)).best(count=count)
 
 

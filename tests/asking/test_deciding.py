@@ -162,7 +162,7 @@ def test_what_was_not_computed_dominates_nothing() -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ('go = [{ when = "x0", value = 1 }]', "where nothing of this holds"),
+        ('go = [{ when = "x0", value = 1 }]', "where none of these holds"),
         ('go = [{ value = 1 }, { when = "x0", value = 1 }]', "only the last"),
         ("go = []", "only the last"),
         ('go = [{ wen = "x0", value = 1 }, { value = 2 }]', "did you mean 'when'"),
@@ -192,7 +192,7 @@ def test_aims_are_saved_and_joined(tmp_path) -> None:
     assert model.model.aims.observable == {"bad[a]": 2.0, "bad[b]": 2.0}
     assert (model & model).model.aims == model.model.aims
     (tmp_path / "m.toml").write_text(text.replace("= -1", "= -2"))
-    with pytest.raises(nbr.NbrError, match="the action 'fix' is worth something else"):
+    with pytest.raises(nbr.NbrError, match="the action 'fix' has different utilities"):
         model & nbr.load(tmp_path / "m.toml")
 
 

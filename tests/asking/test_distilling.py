@@ -38,7 +38,7 @@ def test_fates() -> None:
     assert [fate.became for fate in found.rules] == ["as it was", "in words", "in words", "dropped"]
     assert [str(rule) for rule in found.reasoner.rules][:2] == ["x0 -> x1", "both"]
     assert found.reasoner.rules[1].describe() == "x1 & x2"
-    assert found.rules[3].why == "it tells no points apart"
+    assert found.rules[3].why == "it does not distinguish any points"
     assert not found.complete
     assert found.lost.largest < 0.01
     assert found.lost.questions >= 400
@@ -70,7 +70,7 @@ def test_rules_that_words_do_not_suit_stay_or_go() -> None:
     model = nbr.Reasoner(nbr.World.bits(10), [nbr.Neural(names, network, 0.8)])
     stays, goes = model.distil(), model.distil(keep=False)
     assert [fate.became for fate in (*stays.rules, *goes.rules)] == ["as it was", "dropped"]
-    assert stays.rules[0].why == "no short statement says it: none agrees on 95% of points"
+    assert stays.rules[0].why == "no short statement describes it: none agrees on 95% of points"
     assert stays.rules[0].restated is None
     assert str(stays).endswith("nothing was changed, and nothing lost")
     assert (len(stays.reasoner.rules), len(goes.reasoner.rules)) == (1, 0)
@@ -94,12 +94,12 @@ def test_prior_and_views_stay_in_words(tmp_path) -> None:
 
 
 def test_a_toml_says_what_it_has_no_words_for(tmp_path) -> None:
-    with pytest.raises(nbr.NbrError, match=r"rule 2 \(both\) cannot stand in a .toml"):
+    with pytest.raises(nbr.NbrError, match=r"rule 2 \(both\) cannot be written to a .toml file"):
         mixed().save(tmp_path / "m.toml")
     table = torch.tensor([[0.0], [2.0]] * 20, dtype=torch.float64)
     world = nbr.World(n=nbr.Real(0, 9, step=1))
     prior = nbr.priors.marginals(nbr.tables.Table(world, table))
-    with pytest.raises(nbr.NbrError, match="no words for the prior of 'n'"):
+    with pytest.raises(nbr.NbrError, match="cannot hold the prior of 'n'"):
         nbr.Reasoner(world, [], prior=prior).save(tmp_path / "m.toml")
     assert not (tmp_path / "m.toml").exists()
 

@@ -73,7 +73,7 @@ def test_what_cannot_be_weighed_is_said_in_one_line() -> None:
     draw = random.Random(0)
     wide = [nbr.Memory({f"x{draw.randrange(60)}": 1 for _ in range(3)}, 0.5, 0.7) for _ in range(30)]
     reasoner = nbr.Reasoner(nbr.World.bits(60), wide)
-    with pytest.raises(nbr.NbrError, match="not all values can be weighed at once: several fuzzy rules"):
+    with pytest.raises(nbr.NbrError, match="not all values can be computed at once: several fuzzy rules"):
         reasoner.marginals()
 
 
@@ -92,6 +92,6 @@ def test_command_line() -> None:
     done = run("ask", GARDEN, "rain", "--all")
     assert (done.returncode, done.stderr) == (
         2,
-        "nbr: --all has the values of all variables, and does not go with a question\n",
+        "nbr: --all shows the values of all variables, and cannot be combined with a question\n",
     )
     assert run("ask", GARDEN, "rain", "--belief").returncode == 2

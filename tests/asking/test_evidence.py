@@ -78,7 +78,7 @@ def test_not_the_same_as_its_opposite_and_conflict_is_no_error() -> None:
     [
         ("x0 | x1 @ 0.8", "inside | or ~"),
         ("~(x0 @ 0.8)", "inside | or ~"),
-        ("any(x0, x1) @ 1.5", "a degree is a number from 0 to 1"),
+        ("any(x0, x1) @ 1.5", "a degree must be a number from 0 to 1"),
         ("(x0 @ 0.5) @ 0.5", "inside | or ~"),
         ("x7 @ 0.5", "unknown variable 'x7'"),
         ("x0 @", "something is missing at the end"),

@@ -117,6 +117,42 @@ def test_a_check_digit() -> None:
     assert whole.conflict == pytest.approx(alone.conflict)
 
 
+def test_a_sum_whose_regions_are_too_many_to_list() -> None:
+    """Four digits and their sum: bounds hold what listing all sets of labels says, and questions of others agree."""
+    world = nbr.World({**{f"d{place}": nbr.Real(0, 4, 1) for place in range(1, 5)}, "s": nbr.Real(0, 16, 1)})
+    logs = glances(5, 4, 5)
+    eyes = {"d1..d4": Eye(*range(5))}
+    model = nbr.Reasoner(world, [nbr.Clause("d1 + d2 + d3 + d4 = s", 0.9)], sensors=eyes)
+    seen = model.see({f"d{place + 1}": logs[place] for place in range(4)})
+    sets = (np.arange(32)[:, None] >> np.arange(5) & 1).astype(bool)
+    masks = np.array([sum(1 << value for value in np.flatnonzero(row)) for row in sets])
+    chances = [np.where(sets, np.exp(each), -np.expm1(each)).prod(axis=1) for each in logs]
+    reached: dict[int, float] = {1: 1.0}
+    for chance in chances:
+        now: dict[int, float] = {}
+        for sums, before in reached.items():
+            for mask, weight in zip(masks.tolist(), chance.tolist(), strict=True):
+                after = 0
+                for value in range(5):
+                    if mask >> value & 1:
+                        after |= sums << value
+                if after and weight:
+                    now[after] = now.get(after, 0.0) + before * weight
+        reached = now
+    some = sum(reached.values())
+    likely = {total: sum(weight for sums, weight in reached.items() if sums >> total & 1) for total in range(17)}
+    total = max(likely, key=lambda each: likely[each])
+    others = sum(weight for sums, weight in reached.items() if sums & ~(1 << total))
+    found = seen.ask(f"s={total}", budget=60)
+    assert found.engine == "relations"
+    assert found.uncomputed < 1e-3
+    # with the rule; without it, believed to 0.1, every value of s is possible wherever something is left
+    low, high = found.bounds.plausibility
+    assert low - 1e-9 <= (0.9 * likely[total] + 0.1 * some) / some <= high + 1e-9
+    low, high = found.bounds.belief
+    assert low - 1e-9 <= 1 - (0.9 * others + 0.1 * some) / some <= high + 1e-9
+
+
 def test_a_sliver_of_what_is_possible_keeps_its_digits() -> None:
     """Where next to nothing is left, forms that are next to impossible count."""
     eyes = {"a": Eye("u", "v", "w"), "b": Eye("u", "v", "w")}

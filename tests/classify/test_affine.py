@@ -152,7 +152,7 @@ def test_networks_are_taken_where_no_line_tells_labels_apart() -> None:
     assert found.recipe_["worth"]["networks"] > found.recipe_["worth"]["linear"]
     assert found.score(X, y) > 0.9
     assert "worth" not in RobustClassifier(0.1, linear=False, **FAST).fit(X, y).recipe_
-    with pytest.raises(NbrError, match='linear is True, False or "auto", not 3'):
+    with pytest.raises(NbrError, match='linear must be True, False or "auto", not 3'):
         RobustClassifier(linear=3).fit(X, y)
 
 

@@ -100,7 +100,7 @@ def test_labels_and_proofs_do_not_depend_on_doubt(trained: RobustClassifier, tmp
     for wrong in ({"first": raw["first"][1:]}, {"spread": 0 * raw["spread"]}, {"third": raw["third"] * torch.nan}):
         with pytest.raises(NbrError, match="of a classifier's doubt"):
             Doubt.restored(raw | wrong, trained.familiarity_, 2)
-    with pytest.raises(NbrError, match="doubt has other parts"):
+    with pytest.raises(NbrError, match="doubt does not have the expected parts"):
         Doubt.restored({"first": raw["first"]}, trained.familiarity_, 2)
 
 
@@ -123,7 +123,7 @@ def test_tables_need_rows_that_were_held_out() -> None:
     dice = np.random.default_rng(0)
     y = dice.integers(0, 2, 300)
     X = dice.normal(size=(300, 3)) + 1.5 * y[:, None]
-    with pytest.raises(NbrError, match="nothing was held out when it was trained"):
+    with pytest.raises(NbrError, match="no examples were held out when it was trained"):
         RobustClassifier(0.5, random_state=0, **SMALL).fit(X, y).reject(X)
     held = RobustClassifier(0.5, held_out=0.3, random_state=0, **SMALL).fit(X, y)
     left = ~held.reject(X, right=0.97)

@@ -97,7 +97,7 @@ def test_a_classifier_says_what_it_does_not_know(tmp_path: Path) -> None:
     np.testing.assert_allclose(classifier.belief(Z)[..., 0], a * plain.belief(Z)[..., 0])
     np.testing.assert_array_equal(classifier.verdict(Z).familiarity, a[:, 0])
     assert plain.verdict(Z).familiarity is None
-    with pytest.raises(NbrError, match="nothing is known of the examples"):
+    with pytest.raises(NbrError, match="has no record of the examples"):
         plain.familiarity(Z)
     classifier.save(tmp_path / "c.nbr")
     again = nbr.load(tmp_path / "c.nbr")
@@ -170,6 +170,6 @@ def test_files_without_steps_are_read(known: Familiarity) -> None:
 
 
 def test_it_is_told_in_words() -> None:
-    assert "as the examples" in likeness(0.95)
+    assert "like the examples" in likeness(0.95)
     assert "believed less" in likeness(0.7)
     assert "not known" in likeness(0.1)

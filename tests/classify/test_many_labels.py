@@ -318,7 +318,7 @@ def test_probabilities_are_calibrated_on_rows_that_were_held_out(tmp_path: Path)
         told.calibrate(X[:2], [0, 7])
     with pytest.raises(NbrError, match="one label for each input"):
         told.calibrate(X[:2], [0])
-    with pytest.raises(NbrError, match="held_out is a share"):
+    with pytest.raises(NbrError, match="held_out must be a share"):
         RobustClassifier(held_out=1.0, **MANY).fit(X, y)
 
 
@@ -329,7 +329,7 @@ def test_a_radius_is_suggested_from_the_data() -> None:
     assert wide.recipe_["epsilon"] == pytest.approx(10 * classifier.recipe_["epsilon"], rel=1e-4)
     proved = (classifier.predict(X) == y) & (classifier.certified_radius(X) > classifier.recipe_["epsilon"])
     assert proved.mean() > 0.5
-    with pytest.raises(NbrError, match="epsilon is a finite number above 0.*'auto'"):
+    with pytest.raises(NbrError, match="epsilon must be a finite number above 0.*'auto'"):
         RobustClassifier("outo", **MANY).fit(X, y)
     with pytest.raises(NbrError, match="no radius can be suggested"):
         RobustClassifier("auto", **MANY).fit(np.zeros((40, 3)), np.arange(40) % 2)

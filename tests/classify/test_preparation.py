@@ -102,7 +102,7 @@ def test_of_what_looks_at_the_picture_or_through_it_nothing_follows_for_the_file
     clear = np.stack([digit] * 3 + [np.full_like(digit, 255)], axis=2)
     found = Preparation("none", (28, 28), UNIT).read(saved(tmp_path / "t.png", clear))
     assert found.proved_of == "prepared picture"
-    assert "transparent parts are taken as white paper" in found.notes
+    assert "transparent parts are taken as white" in found.notes
     np.testing.assert_array_equal(found.pixels, digit / 255)
 
 
@@ -168,10 +168,10 @@ def test_settings_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
     saved(tmp_path / "a.png", noise(9, 7))
     plain = {"widths": (8, 8), "epochs": 1, "random_state": 0}
     vectors = nbr.NonexpansiveClassifier(1.0, **plain).fit(X.reshape(len(X), -1), y)
-    with pytest.raises(NbrError, match="takes no picture files: it takes numbers"):
+    with pytest.raises(NbrError, match="takes no picture files: its inputs are numbers"):
         vectors.read(tmp_path / "a.png")
     centred = nbr.NonexpansiveClassifier(1.0, **plain).fit(X - 0.5, y)
-    with pytest.raises(NbrError, match=r"which of its numbers are black and white; train it with box="):
+    with pytest.raises(NbrError, match=r"black and white are not known; train it with box="):
         centred.read(tmp_path / "a.png")
 
 
@@ -208,7 +208,7 @@ def test_one_channel_is_grey_and_five_are_no_file(tmp_path: Path) -> None:
     assert grey.shape_ == (9, 7)
     np.testing.assert_array_equal(grey.decision_function(X), grey.decision_function(X[..., None]))
     many = nbr.NonexpansiveClassifier(1.0, **plain).fit(np.stack([X] * 5, axis=3), y)
-    with pytest.raises(NbrError, match="it takes 5 channels, and files have grey or three"):
+    with pytest.raises(NbrError, match="it takes 5 channels, and picture files have one or three"):
         many.read(saved(tmp_path / "a.png", noise(9, 7)))
 
 

@@ -237,7 +237,7 @@ def test_bad_input_is_told() -> None:
         RobustClassifier(**QUICK).fit(X, np.zeros(40))
     with pytest.raises(ValueError, match="NaN"):
         RobustClassifier(**QUICK).fit(np.where(X > 1, np.nan, X), y)
-    with pytest.raises(NbrError, match="epsilon is a finite number above 0"):
+    with pytest.raises(NbrError, match="epsilon must be a finite number above 0"):
         RobustClassifier(0, **QUICK).fit(X, y)
     with pytest.raises(NbrError, match="did you mean 'exact'"):
         RobustClassifier(combine="exakt", **QUICK).fit(X, y)

@@ -112,8 +112,8 @@ def test_what_answers_do_not_decide_stays() -> None:
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
-        ([], "no wanted answer"),
-        ([("x0", None, 1.5)], "answer 1: a probability is a number from 0 to 1, not 1.5"),
+        ([], "no expected answer"),
+        ([("x0", None, 1.5)], "answer 1: a probability must be a number from 0 to 1, not 1.5"),
         ([("x0", None)], "answer 1: write a question"),
         ([("x0", None, 0.5), ("x9", None, 0.5)], "answer 2: question: unknown variable 'x9'"),
         ([("x0", "x1, ~x1", 0.5)], "answer 1: its condition has probability 0"),
@@ -122,7 +122,7 @@ def test_what_answers_do_not_decide_stays() -> None:
 def test_what_cannot_be_wanted_is_refused(wanted: list[tuple[str, str | None, float]], words: str) -> None:
     with pytest.raises(nbr.NbrError, match=words):
         nbr.Reasoner(nbr.World.bits(2), [nbr.Clause("x0", 0.3)]).tuned(wanted)
-    with pytest.raises(nbr.NbrError, match="no belief to change"):
+    with pytest.raises(nbr.NbrError, match="no belief to tune"):
         nbr.Reasoner(nbr.World.bits(2), [nbr.Clause("x0", 1.0)]).tuned([("x0", None, 0.5)])
 
 

@@ -75,11 +75,11 @@ def test_base_rates_of_a_count(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("flat = 1.5", "'flat': a bit takes how often it is 1"),
-        ("flat = true", "'flat': a bit takes how often it is 1"),
-        ('flat = "often"', "'flat': a bit takes how often it is 1"),
+        ("flat = 1.5", "'flat': for a bit, give the probability of 1"),
+        ("flat = true", "'flat': for a bit, give the probability of 1"),
+        ('flat = "often"', "'flat': for a bit, give the probability of 1"),
         ("flta = 0.1", "'flta': unknown variable 'flta'; did you mean 'flat'?"),
-        ("weather = 0.1", "'weather': a choice takes a share for each label, as in { dry = 0.33, wet = 0.33 }"),
+        ("weather = 0.1", "'weather': for a choice, give a share for each label, as in { dry = 0.33, wet = 0.33 }"),
         ("weather = { dy = 0.1 }", "'weather': 'dy' is not one of its labels; did you mean 'dry'?"),
         ("weather = { dry = 0.9, wet = 0.9 }", "'weather': the shares of its labels add up to 1.8"),
         ("weather = { dry = 0.1, wet = 0.1, snow = 0.1 }", "'weather': the shares of its labels add up to 0.3"),
@@ -87,7 +87,7 @@ def test_base_rates_of_a_count(tmp_path: Path) -> None:
         ("temperature = 12", "'temperature': a number takes { mean = .., spread = .. }"),
         ("temperature = { mean = 120, spread = 8 }", "'temperature': the mean 120 lies more than 6 spreads beyond"),
         ("temperature = { mean = 12, spread = 0 }", "'temperature': the spread must be above 0"),
-        ('lamp1 = 0.1\n"lamp0..lamp1" = 0.2', "'lamp1': it stands twice"),
+        ('lamp1 = 0.1\n"lamp0..lamp1" = 0.2', "'lamp1': it appears twice"),
     ],
 )
 def test_bad_base_rates(tmp_path: Path, line: str, message: str) -> None:

@@ -153,5 +153,5 @@ def test_rounding_leaves_no_negative_mass_and_takes_no_gradient():
 
 
 def test_a_dogmatic_mass_has_no_weights():
-    with pytest.raises(NbrError, match=r"dogmatic: m\(frame\) = 0"):
+    with pytest.raises(NbrError, match=r"dogmatic: with m\(frame\) = 0"):
         evidence.log_weights(evidence.categorical(1, 2))

@@ -65,8 +65,73 @@ def test_whole_numbers_are_compared_value_by_value() -> None:
     assert found.value == pytest.approx(float(rest.sum() / (allowed @ rest).sum()), abs=1e-9)
 
 
-def test_three_numbers_tied_together_are_left_to_others() -> None:
-    world = nbr.World(a=nbr.Real(0, 1), b=nbr.Real(0, 1), c=nbr.Real(0, 1))
-    rules = [nbr.Clause("a < b", 0.9).bind(world), nbr.Clause("b < c", 0.9).bind(world)]
-    with pytest.raises(Unfit, match="more than one other"):
-        Network.of(world, nbr.priors.uniform(world), [rules], [])
+def numbers(count: int, *rules: nbr.Rule, **normal: tuple[float, float]) -> nbr.Reasoner:
+    world = nbr.World({f"v{at}": nbr.Real(0, 1) for at in range(count)})
+    columns = [torch.tensor(normal.get(name, ()), dtype=torch.float64) for name in world.names]
+    return nbr.Reasoner(world, rules, prior=Independent(world, columns))
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 6])
+def test_numbers_in_a_row_are_in_each_order_alike(count: int) -> None:
+    model = numbers(count)
+    rising = " & ".join(f"v{at} < v{at + 1}" for at in range(count - 1))
+    found = model.probability(rising)
+    assert (found.method, found.exact) == ("contracted", True)
+    assert found.value == pytest.approx(1 / math.factorial(count), abs=1e-12)
+    last = model.probability("v1 < v2", "v0 < v1")  # the middle one of three is the largest in one of three orders
+    assert last.value == pytest.approx(1 / 3, abs=1e-12)
+
+
+def test_a_number_compared_with_several_others() -> None:
+    found = numbers(4).probability("v0 < v1, v0 < v2, v0 < v3")
+    assert found.exact
+    assert found.value == pytest.approx(1 / 4, abs=1e-12)
+    inside = numbers(3).probability("v0 < v1 & v1 < v2", "v1 >= 0.5, v2 < 0.75")
+    area = (0.75**3 - 0.5**3) / 6 - (0.75 - 0.5) / 8  # the integral of v1 from 1/2 to v2, over v2 from 1/2 to 3/4
+    assert inside.value == pytest.approx(area / (0.5 * 0.75), abs=1e-9)
+
+
+def test_marginals_where_a_number_is_compared_with_two_others() -> None:
+    world = nbr.World(a=nbr.Real(0, 1), b=nbr.Real(0, 1), c=nbr.Real(0, 1), x=nbr.Bit())
+    model = nbr.Reasoner(world, [nbr.Clause("a < b & b < c -> x", 0.9)], prior=nbr.priors.uniform(world))
+    table = model.marginals("a < b")
+    rising = 1 / 3  # of the orders with a below b
+    assert table[table["variable"] == "x"]["probability"].iloc[0] == pytest.approx(
+        (1 - 0.9 * rising) / (2 - 0.9 * rising)
+    )
+
+
+def test_trees_of_comparisons_against_many_draws() -> None:
+    """Several lines between two numbers, slopes, cuts, rules that believe them to a degree; and normal numbers."""
+    rules = [
+        nbr.Clause("2*v0 < v1 + 0.3", 0.9),
+        nbr.Clause("v0 + v2 > 0.7 -> v0 < v3", 0.6),
+        nbr.Clause("v3 < v4", 0.8),
+    ]
+    model = numbers(5, *rules, v3=(0.6, 0.2), v1=(0.3, 0.3))
+    points = model.prior.sample(1_000_000, torch.Generator().manual_seed(0))
+    weights = torch.ones(len(points), dtype=torch.float64)
+    for rule in model.rules:
+        weights = weights * torch.where(rule.grades(points) == 1, 1.0, 1 - rule.degree)
+    for question, given in [
+        ("v0 > v3 - 0.5", "v2 >= 0.25"),
+        ("v4 < 0.5 | v0 < v1", "v3 >= 0.5, v0 < 0.5"),
+        ("v3 + v4 < 1", "v0 + v1 >= 1, v0 > v1 - 0.25"),
+    ]:
+        inside, asked = (nbr.parse(words).holds(model.world, points) for words in (given, question))
+        wanted = float((weights * inside * asked).sum() / (weights * inside).sum())
+        found = model.probability(question, given)
+        assert (found.method, found.exact) == ("contracted", True)
+        assert found.value == pytest.approx(wanted, abs=0.003)
+
+
+def test_numbers_compared_in_a_circle_are_left_to_others() -> None:
+    model = numbers(3, *(nbr.Clause(words, 0.9) for words in ("v0 < v1", "v1 < v2", "v0 < v2")))
+    with pytest.raises(Unfit, match="in a circle"):
+        Network.of(model.world, model.prior, [model.rules], [])
+
+
+def test_a_long_chain_of_comparisons_is_refused_before_it_is_computed() -> None:
+    model = numbers(40, *(nbr.Clause(f"v{at} < v{at + 1}", 0.9) for at in range(39)))
+    with pytest.raises(Unfit, match="too many numbers"):
+        Network.of(model.world, model.prior, [model.rules], [])

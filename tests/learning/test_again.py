@@ -21,11 +21,11 @@ def test_the_held_out_figure_is_that_of_the_delivered_model_or_its_twin() -> Non
     scored = chosen.reasoner.log_prob(frame[:100])
     assert chosen.held_out.log_likelihood == pytest.approx(scored.mean().item(), abs=1e-4)
     assert chosen.held_out.error == pytest.approx(scored.std().item() / 10, rel=1e-3)
-    assert chosen.held_out.words == "100 rows that choices were made by"
+    assert chosen.held_out.words == "100 rows that were used to choose"
     report = fitting.fit_report(frame, rules=1, steps=200)
     assert report.held_out is not None
     assert (report.rows, report.kept) == (500, "trained again on all rows")
-    assert report.held_out.words == "50 rows that no choice was made by, by the same training without them"
+    assert report.held_out.words == "50 rows that were not used to choose, by the same training without them"
     made = maker.Maker(report.inputs, report.reasoner.prior, 96, 0, None, silent)
     twin = made.train("twin", {"train": rows.trainable, "test": rows.test}, 1, report.steps)
     assert report.held_out.log_likelihood == pytest.approx(twin.objective.mean(twin.bank, "test"), abs=1e-6)
@@ -35,9 +35,9 @@ def test_the_held_out_figure_is_that_of_the_delivered_model_or_its_twin() -> Non
 @pytest.mark.parametrize(
     ("stage", "rows", "kept", "trained"),
     [
-        ("more rows", 500, "chosen by held-out rows; training on more rows did worse on others", 400),
-        ("all rows", 500, "trained again on most rows; training on all of them broke down", 450),
-        ("all rows", 90, "chosen by held-out rows; training on all rows broke down", 70),
+        ("more rows", 500, "chosen by held-out rows; training on more rows gave a lower likelihood of the others", 400),
+        ("all rows", 500, "trained again on most rows; training on all of them failed", 450),
+        ("all rows", 90, "chosen by held-out rows; training on all rows failed", 70),
     ],
 )
 def test_a_training_that_loses_is_not_delivered(
@@ -80,7 +80,7 @@ def test_few_rows_of_numbers_that_tell_much() -> None:
 def test_trees_by_name_where_the_world_could_be_listed() -> None:
     report = fitting.fit_report(implication(400), rules=1, prior="trees", steps=100)
     assert isinstance(report.reasoner.prior, priors.Trees)
-    assert report.prior.endswith("of columns, as asked for")
+    assert report.prior.endswith("of columns, as requested")
 
 
 def test_a_prior_left_alone_is_learned_from_all_rows_and_measured_by_its_twin() -> None:

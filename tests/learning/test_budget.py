@@ -51,14 +51,14 @@ def test_what_a_budget_may_be() -> None:
     assert budget.seconds(None, small) == math.inf
     assert budget.Budget().part(0.5) == budget.Budget()
     for wrong in (0, -1.0, "soon", True):
-        with pytest.raises(NbrError, match="a budget is a number of seconds above 0, 'auto', or None"):
+        with pytest.raises(NbrError, match="the budget must be a number of seconds above 0, 'auto', or None"):
             nbr.fit(implication(50), budget=wrong)
 
 
 def test_what_won_is_told_by_paired_differences() -> None:
     frame = wide()
     found = fitting.fit_report(frame, steps=50)
-    assert "over columns by themselves" in found.won
+    assert "over independent columns" in found.won
     gain, error = (float(word) for word in found.won.split(" over columns")[0].split(" +- "))
     assert 0.1 < gain < 0.6  # two columns share 0.37 nats
     assert 0.01 < error < 0.15
@@ -96,7 +96,7 @@ def test_rules_that_samples_cannot_afford_are_left_out(monkeypatch: pytest.Monke
     monkeypatch.setattr(worth, "KEPT", 9.0)
     found = fitting.fit_report(data, 1, prior=prior, steps=150)
     assert not found.reasoner.rules
-    assert "a sample cost far more than they gain" in found.kept
+    assert "sampling would cost far more than they gain" in found.kept
     monkeypatch.setattr(worth, "KEPT", 0.1)
     assert fitting.fit_report(data, 1, prior=prior, steps=150).reasoner.rules
 

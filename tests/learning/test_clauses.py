@@ -150,7 +150,7 @@ def test_what_cannot_be_learned_is_said() -> None:
     world = nbr.World.bits(2)
     memory = nbr.Reasoner(world, [nbr.Memory({"x0": 1, "x1": 1}, 0.1, 0.5)])
     rows = np.random.default_rng(0).integers(0, 2, (200, 2)).astype(float)
-    with pytest.raises(nbr.NbrError, match="is no clause"):
+    with pytest.raises(nbr.NbrError, match="is not a clause"):
         nbr.fit(rows, rules_from=memory)
     with pytest.raises(nbr.NbrError, match="beside rules_from"):
         nbr.fit(rows, 3, rules_from=nbr.Reasoner(world, [nbr.Clause("x0", 0.5)]))
@@ -318,4 +318,4 @@ def test_the_command_shows_the_rows_behind_each_clause(tmp_path: Path) -> None:
     assert "at least" not in run("show", str(likely)).stdout
     wrong = run(*arguments, "--confidence", "sure", "-o", str(low.with_name("w.nbr")))
     assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
-    assert "--confidence is a number such as 0.95, or none" in wrong.stderr
+    assert "--confidence must be a number such as 0.95, or none" in wrong.stderr

@@ -130,7 +130,7 @@ def test_eight_rows_that_agree_say_little() -> None:
     model = nbr.fit(pd.DataFrame({"a": [1] * 8, "b": [1] * 8}), rules=1, steps=200, world=world)
     for question in ("a", "b", "a & b"):
         assert model.ask(question).belief <= 0.7
-    with pytest.raises(nbr.NbrError, match=r"from 0\.5 to below 1"):
+    with pytest.raises(nbr.NbrError, match=r"at least 0.5 and less than 1"):
         nbr.fit(implication(), confidence=1.0)
 
 

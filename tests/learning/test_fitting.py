@@ -212,7 +212,7 @@ def test_two_runs_do_not_share_a_checkpoint(tmp_path: Path) -> None:
 
     def second(progress: Progress) -> None:
         if progress.done == 10 and not refused:
-            with pytest.raises(nbr.NbrError, match="still going on"):
+            with pytest.raises(nbr.NbrError, match="has not ended"):
                 nbr.fit(implication(), rules=1, steps=30, checkpoint=tmp_path / "p")
             refused.append(True)
 

@@ -43,7 +43,7 @@ def test_labels_are_told_from_numbers_or_it_is_said() -> None:
     assert labels.score(frame[["height", "day"]], frame.sex) > 0.75
     whole = nbr.Predictor("clauses", "marginals", task="classification").fit(frame[["sex"]], [*range(10)] * 12)
     assert whole.classes_.tolist() == [*range(10)]
-    with pytest.raises(nbr.NbrError, match="task is one of auto, classification, regression"):
+    with pytest.raises(nbr.NbrError, match="task must be one of auto, classification, regression"):
         nbr.Predictor(task="labels").fit(frame[["sex"]], frame.height)
 
 

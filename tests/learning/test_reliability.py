@@ -39,7 +39,7 @@ def test_two_sources_are_not_told_and_neither_is_one_that_says_nothing() -> None
     rows = witnesses(0.9, 0.7).sample(5_000, seed=1).assign(truth=np.nan)
     found = reliabilities(witnesses(0.5, 0.5), rows)
     assert found.error == {"a": None, "b": None}
-    assert "not told by the rows" in str(found)
+    assert "not determined by the rows" in str(found)
     known = reliabilities(witnesses(0.5, 0.5), witnesses(0.9, 0.7).sample(5_000, seed=1))
     assert known.reliability["a"] == pytest.approx(0.9, abs=0.03)
     assert known.error["a"] is not None

@@ -113,6 +113,23 @@ def test_sorting_keeps_distances_from_growing(seed: int, scale: float) -> None:
         assert bool((stretch(layer, first, second) <= ROUND).all())
 
 
+def test_the_gradient_of_sorted_pairs_is_that_of_maximum_and_minimum() -> None:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(3, 5, 8, generator=generator, dtype=torch.float64).requires_grad_()
+    slope = torch.randn(3, 5, 8, generator=generator, dtype=torch.float64)
+    with torch.no_grad():
+        x[:, :2, 4:] = x[:, :2, :4]  # where two are equal, half and half
+    first, second = x.chunk(2, dim=-1)
+    plain = torch.cat([torch.maximum(first, second), torch.minimum(first, second)], dim=-1)
+    assert torch.equal(MaxMin()(x), plain)
+    assert torch.equal(MaxMin()(x.detach()), plain.detach())
+    (wanted,) = torch.autograd.grad(plain, x, slope)
+    torch.testing.assert_close(torch.autograd.grad(MaxMin()(x), x, slope)[0], wanted)
+    apart = torch.randn(4, 6, generator=generator, dtype=torch.float64).requires_grad_()
+    assert torch.autograd.gradcheck(MaxMin(), apart)
+    assert torch.autograd.gradgradcheck(MaxMin(), apart)
+
+
 def test_groups_of_neighbours_are_sorted_for_each_input() -> None:
     x = torch.randn(5, 7, 12, generator=torch.Generator().manual_seed(0))
     for group in (2, 3, 12):

@@ -223,10 +223,10 @@ def wild(bits: int, seed: int) -> nbr.Neural:
 @pytest.mark.parametrize("bits", [10, 30])  # listed, and drawn
 def test_no_words_are_offered_that_hardly_agree(bits: int, tmp_path: Path) -> None:
     model = nbr.Reasoner(nbr.World.bits(bits), [wild(bits, 0)])
-    assert model.restated() == ["no short statement says it: none agrees on 95% of points"]
+    assert model.restated() == ["no short statement describes it: none agrees on 95% of points"]
     model.save(tmp_path / "m.nbr")
     shown = run("show", tmp_path / "m.nbr").stdout
-    assert shown.count("(no short statement says it: none agrees on 95% of points)") == 1
+    assert shown.count("(no short statement describes it: none agrees on 95% of points)") == 1
     assert "in words" not in shown
     assert "off by" not in shown
 

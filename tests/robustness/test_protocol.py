@@ -91,6 +91,31 @@ def test_a_killed_run_loses_at_most_one_batch(tmp_path: Path) -> None:
         assert (tmp_path / "broken" / file.name).read_bytes() == file.read_bytes()
 
 
+def test_a_time_ends_a_run_between_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "BATCH", 4)
+    told, passed = subject(), []
+    monkeypatch.setattr(protocol.clock, "now", lambda: float(len(passed)))
+
+    def ended(progress: Progress) -> None:
+        if progress.done:
+            passed.append(progress)
+
+    part = measure(told, STEPS, 0.1, tmp_path, ended, skip_broken=False, until=2)
+    assert int((~part.distance["PGD"].isnan()).sum()) == 12  # the third batch begins on time
+    assert bool(part.distance["DDN"].isnan().all())
+    whole = measure(told, STEPS, 0.1, tmp_path, skip_broken=False)
+    done = ~part.distance["PGD"].isnan()
+    assert torch.equal(part.distance["PGD"][done], whole.distance["PGD"][done])
+
+
+def test_long_attacks_have_small_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "LONG", 20)
+    monkeypatch.setattr(protocol, "FEW", 5)
+    seen: list[Progress] = []
+    measure(subject(), {"PGD": (20,)}, 0.1, tmp_path, seen.append)
+    assert [each.done for each in seen][:3] == [0, 5, 10]
+
+
 def test_results_of_another_model_are_refused(tmp_path: Path) -> None:
     told = subject()
     measure(told, {"PGD": (5,)}, 0.1, tmp_path)

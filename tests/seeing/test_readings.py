@@ -151,7 +151,7 @@ def test_a_prior_counts() -> None:
 
 
 def test_what_is_not_proved_is_said() -> None:
-    with pytest.raises(nbr.NbrError, match="nothing was seen"):
+    with pytest.raises(nbr.NbrError, match="no picture was given"):
         reasoner([]).certified_radius()
     plain = reasoner([], a=Eye("u", "v", "w", proved=False)).see(pictures(0, 2))
     with pytest.raises(nbr.NbrError, match="a proof needs sensors whose evidence is bounded"):

@@ -126,7 +126,7 @@ def test_no_evidence_is_certain() -> None:
 @pytest.mark.parametrize(
     ("pictures", "words"),
     [
-        ({}, "there is nothing to see"),
+        ({}, "no picture was given"),
         ({"c": np.zeros(3)}, "'c' has no sensor; there are a, b"),
         ({"a": np.zeros((2, 3)), "b": np.zeros((3, 5))}, "2 pictures of 'a' and 3 pictures of 'b'"),
         ({"a": np.zeros((2, 3)), "b": np.zeros(5)}, "2 pictures of 'a' and one picture of 'b'"),
@@ -159,7 +159,10 @@ def test_sensors_that_do_not_fit() -> None:
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ('"../check.nbr"', "'../check.nbr' is neither a model that ships nor the name of a .nbr in the same folder"),
+        (
+            '"../check.nbr"',
+            "'../check.nbr' is neither an included model nor the name of a .nbr file in the same folder",
+        ),
         ('"mnist-1"', "there is no sensor 'mnist-1'.*did you mean 'mnist-10'"),
         ('"itself.toml"', "'itself.toml' is not a .nbr file in the same folder"),
         ('"rules.nbr"', "the sensor 'rules.nbr': it is not a classifier"),

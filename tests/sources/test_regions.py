@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -62,6 +63,27 @@ def test_every_region_is_found_once() -> None:
     listed = torch.stack([statement.holds(WORLD, POINTS) for statement in statements], dim=1)
     assert {*map(tuple, listed.tolist())} <= {*map(tuple, found.tolist())}
     assert len(found.unique(dim=0)) == len(found)
+
+
+def test_threads_look_for_regions_at_once() -> None:
+    """A context of the solver that threads share ends the process."""
+    said = [[parse(text) for text in STATEMENTS[first : first + 5]] for first in range(6)]
+    alone = [regions._solved(WORLD, each, 20.0) for each in map(tuple, said)]
+    with ThreadPoolExecutor(6) as pool:
+        together = list(pool.map(lambda each: regions._solved(WORLD, tuple(each), 20.0), 4 * said))
+    assert [len(each.points) for each in together] == 4 * [len(each.points) for each in alone]
+
+
+def test_what_is_far_too_much_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of which each value is told apart have at least as many regions as there are combinations."""
+    world = nbr.World({f"d{place}": nbr.Real(0, 9, 1) for place in range(8)})
+    said = [parse("d0 + d1 + d2 + d3 + d4 + d5 = 10*d6 + d7")]
+    said += [parse(f"{name}!={value}") for name in world.names for value in range(10)]
+    assert regions._at_least(world, said) > regions.MOST
+    assert regions._at_least(WORLD, [parse(text) for text in STATEMENTS]) <= 3 * 2 * 2
+    monkeypatch.setattr(regions, "_solved", lambda *_: pytest.fail("the solver was asked"))
+    (group,) = regions.tied(world, said)
+    assert not group.complete
 
 
 def drawn_model(seed: int) -> tuple[nbr.Reasoner, str, str | None]:
@@ -131,9 +153,9 @@ def test_what_was_not_found_in_time_is_looked_for_when_there_is_more(monkeypatch
         ("s + > 1", "cannot read '>' at character 5"),
         ("s + t", "a comparison is missing after"),
         ("s t >= 1", "cannot read 't' at character 3"),
-        ("s 3 >= 1", "a sign is missing before 3 at character 3"),
+        ("s 3 >= 1", "an operator is missing before 3 at character 3"),
         ("s/0 > t", "division by 0 at character 3"),
-        ("s - s >= 1", "says nothing of any variable"),
+        ("s - s >= 1", "contains no variable"),
         ("x1..x3 + s > 1", "a range cannot be added"),
         ("majority(a) + s > 1", "only count"),
     ],

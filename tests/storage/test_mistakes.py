@@ -51,7 +51,7 @@ def test_every_mistake_is_told_with_its_line(tmp_path: Path) -> None:
             "line 4: variable 'age'",
             "line 10: rule 1: cannot read '=>' at character 6 of 'rain => grass=wet'; write -> for an implication",
             "line 15: rule 2: unknown entry 'beleif'; did you mean 'belief'?",
-            "line 23: rule 4: a belief is a number from 0 to 1, not 1.2",
+            "line 23: rule 4: a belief must be a number from 0 to 1, not 1.2",
             "line 25: rule 5: has no rule",
         ],
         strict=True,

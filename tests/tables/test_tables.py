@@ -97,7 +97,7 @@ WORLD = nbr.World(a=nbr.Bit(), c=nbr.Choice("u", "v"), r=nbr.Real(0, 1), d=nbr.R
 @pytest.mark.parametrize(
     ("text", "code", "words"),
     [
-        ("c\nw\n", -1, "c: 1 cells have values that the model does not know, as 'w'"),
+        ("c\nw\n", -1, "c: 1 cells have values that the model does not know, such as 'w'"),
         ("a\n2\n", -1, "a: 1 cells have values"),
         ("r\n9\n", 9, "r: 1 cells have values"),
         ("d\n2022-01-01\n", 18993, "d: 1 cells have values"),

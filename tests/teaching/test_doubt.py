@@ -85,10 +85,11 @@ def test_sensors_say_what_is_open(tmp_path: Path) -> None:
     assert isinstance(sensor, NetworkSensor)
     assert (
         sensor.notes[0]
-        == "the examples leave open: pictures of one kind may be 1, 2 or 3; pictures of one kind may be 2, 3 or 4"
+        == "the examples leave open: pictures of one group may be 1, 2 or 3; pictures of one group may be 2, 3 or 4"
     )
     assert (
-        "would tell most: of 3 ways to name the kinds that explain as much, 1 at most would be left" in sensor.notes[1]
+        "would tell most: of 3 ways to label the groups that explain as much, 1 at most "
+        "would be left" in sensor.notes[1]
     )
 
 
@@ -103,5 +104,5 @@ def test_few_labels_settle_the_rest_and_learning_starts_there() -> None:
     assert isinstance(sensor, NetworkSensor)
     assert sensor.notes == ()
     assert float((sensor.scores(pictures(truth, 9)).argmax(dim=1) == truth).double().mean()) > 0.9
-    with pytest.raises(NbrError, match="groups is a number"):
+    with pytest.raises(NbrError, match="groups must be a number"):
         nbr.train(nbr.Reasoner(WORLD), examples, says, groups=1)

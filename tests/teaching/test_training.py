@@ -173,11 +173,11 @@ def bad(**changed: Any) -> dict[str, Any]:
         (bad(), {"says": "a + b = s", "network": "lenet"}, "'lenet' takes pictures of 16 x 16"),
         (bad(), {"says": "a + b = s", "network": nn.Sequential(nn.Flatten(), nn.Linear(16, 5))}, r"gives \(2, 5\)"),
         (bad(), {"says": "a + b = s", "epochs": 0}, "epochs is a number above 0"),
-        (bad(), {"says": "a + b = s", "shift": 4}, "below their sides, not 4"),
+        (bad(), {"says": "a + b = s", "shift": 4}, "less than their sides, not 4"),
         (bad(a=torch.zeros(6)), {"says": "a + b = s"}, "'a' of a variable has a picture"),
         (bad(b=torch.zeros(6, 5, 5)), {"says": "a + b = s"}, "one shape"),
         (bad(b=torch.full((6, SIDE, SIDE), 255)), {"says": "a + b = s"}, "from 0 to 1"),
-        (bad(belief=[1, 1, 1, 1, 1, 2]), {"says": "a + b = s"}, "row 6: a statement is believed"),
+        (bad(belief=[1, 1, 1, 1, 1, 2]), {"says": "a + b = s"}, "row 6: the belief of a statement must be"),
         ({"s": [1]}, {"says": "a + b = s"}, "no column of the examples has the name of a variable"),
     ],
 )

@@ -126,7 +126,7 @@ def test_a_run_takes_up_only_its_own_checkpoint(tmp_path: Path) -> None:
 
 def test_one_run_at_a_time(tmp_path: Path) -> None:
     def second(progress) -> None:
-        with pytest.raises(NbrError, match="still going on"):
+        with pytest.raises(NbrError, match="has not ended"):
             Task("SGD with momentum", tmp_path / "run").loop.run()
 
     Task("SGD with momentum", tmp_path / "run").loop.run(second)
@@ -168,7 +168,7 @@ def test_a_loss_that_is_no_number(tmp_path: Path, value: float) -> None:
     task = Task("AdamW", tmp_path / "run")
     plain = task.loop.loss
     task.loop.loss = lambda step: plain(step) * (value if step == 4 else 1)
-    with pytest.raises(NbrError, match=f"broke down at step 5: the loss is {value}"):
+    with pytest.raises(NbrError, match=f"failed at step 5: the loss is {value}"):
         task.loop.run()
     kept = Task("AdamW", tmp_path / "run")
     kept.loop.run()

@@ -108,13 +108,13 @@ def many(
 ) -> str:
     """Answer a file of questions; a run that was stopped goes on from the file OUTPUT.part."""
     if question is not None or given is not None:
-        raise NbrError("with --batch, questions and conditions stand in the file")
+        raise NbrError("with --batch, questions and conditions are in the file")
     reasoner, questions = load_reasoner(model), _questions(batch)
     part = None if output is None else output.with_name(output.name + ".part")
     label = _label(model, questions, settings)
     rows = _restored(part, label)
     if rows:
-        print(f"going on after {len(rows):,} of {len(questions):,} questions ({part})", file=sys.stderr)
+        print(f"continuing after {len(rows):,} of {len(questions):,} questions ({part})", file=sys.stderr)
     known, saved = len(rows), time.monotonic()
     chunks = [slice(known + each.start, known + each.stop) for each in pieces(len(questions) - known, CHUNK)]
     work = partial(_rows_of, reasoner, questions, Settings(**settings))

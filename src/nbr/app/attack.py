@@ -37,7 +37,7 @@ def run(
     label: str | None = None,
 ) -> Report:
     if not epsilon > 0:
-        raise NbrError(f"epsilon is above 0, not {epsilon:g}")
+        raise NbrError(f"epsilon must be above 0, not {epsilon:g}")
     steps = steps_of(budget, names)
     classifier = _attackable(model)
     shown = examples(classifier, data, label, jobs)

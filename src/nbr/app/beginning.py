@@ -26,7 +26,7 @@ def init(
     from nbr.storage.atomic import write
 
     if output.suffix.lower() != ".toml":
-        raise NbrError(f"a rule file ends with .toml, not as {output.name!r}")
+        raise NbrError(f"the name of a rule file must end in .toml, not {output.name!r}")
     name = f"'{output}'" if " " in str(output) else str(output)
     write(output, TEMPLATE.read_text(encoding="utf-8").replace("FILE", name).encode())
     typer.echo(f"{output}: 4 variables, 4 rules\n\n  nbr ask {name} grass=wet --given rain\n  nbr serve {name}")

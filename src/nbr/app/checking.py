@@ -35,7 +35,7 @@ def best(
 
     if see_table is not None:
         if see or count != 1:
-            raise NbrError("--see-table has one reading a line, and does not go with --see or --count")
+            raise NbrError("--see-table gives one reading for each line, and cannot be combined with --see or --count")
         from nbr.app import seeing
 
         typer.echo(seeing.best(model, see_table, condition(given), as_json))
@@ -102,7 +102,7 @@ def _tuned(
     from nbr.errors import NbrError
 
     if not wanted:
-        raise NbrError("beliefs are fitted to probabilities that are expected: write probability = .. in an [[expect]]")
+        raise NbrError("--tune fits beliefs to expected probabilities: write probability = .. in an [[expect]]")
     found, told = reasoner.tuned(wanted, budget=budget)
     if output is not None:
         found.save(output)
@@ -127,11 +127,11 @@ def _shown(head: str, found: "Check", verdicts: list["Verdict"]) -> str:
         if shown[finding.kind] <= MOST:
             lines.append(f"  {finding.text}")
     if not found.findings:
-        lines.append("  nothing odd was found among the rules")
+        lines.append("  no problems were found in the rules")
     if left := sum(max(0, count - MOST) for count in shown.values()):
-        lines.append(f"  and {left} more of these kinds: --json has all")
+        lines.append(f"  and {left} more like these; --json lists all of them")
     if not found.complete:
-        lines.append("  (there was not time to look everywhere: give a larger --budget)")
+        lines.append("  (not everything was checked in time: give a larger --budget)")
     lines += [f"  ({note})" for note in found.notes]
     if verdicts:
         passed = sum(each.passed for each in verdicts)

@@ -13,9 +13,10 @@ import numpy as np
 
 from nbr import datasets
 from nbr.app.screen import bar
-from nbr.classify.estimator import BeliefEstimator, Verdict
+from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.intervals import MOST_LABELS
 from nbr.classify.preparation import FILE, PREPARED, Prepared
+from nbr.classify.verdicts import Verdict
 from nbr.errors import NbrError, suggest
 from nbr.kinds import load
 from nbr.parallel import mapped, pieces
@@ -137,10 +138,14 @@ def _reports(classifier: Any, read: list[Read], found: Verdict) -> list[Report]:
 
 def shown(report: Report) -> str:
     """A verdict for reading."""
-    passed = ", better passed on: too few labels were right of pictures like it" if report.get("rejected") else ""
+    passed = (
+        ", better passed on to a person: too few labels of similar pictures were right"
+        if report.get("rejected")
+        else ""
+    )
     lines = [f"{report['picture']}: {report['label']}{passed}", ""]
     if report["intervals"] is None:
-        lines.append(f"  no intervals: they are for up to {MOST_LABELS} labels")
+        lines.append(f"  no intervals: they are computed for up to {MOST_LABELS} labels")
     else:
         for name, (low, high) in report["intervals"].items():
             lines.append(f"  {name:<6}[{low:.4f}, {high:.4f}]  {bar((low, low), (high, high))}")
@@ -175,9 +180,9 @@ def why(report: Report) -> list[str]:
 
 def likeness(degree: float) -> str:
     """How far an input is like the examples, in words."""
-    told = f"familiar to the degree {degree:.2f}"
+    told = f"familiarity {degree:.2f}"
     if degree >= USUAL:
-        return f"{told}: as the examples that the classifier was trained on"
+        return f"{told}: like the examples that the classifier was trained on"
     if degree >= STRANGE:
         return f"{told}: unusual among the examples, so the rules are believed less"
     return f"{told}: unlike the examples, so what it shows is not known"

@@ -63,10 +63,10 @@ def ask(
     ] = None,
     given: Given = None,
     see: See = None,
-    every: Annotated[bool, typer.Option("--all", help="How likely every value of every variable is.")] = False,
-    belief: Annotated[bool, typer.Option("--belief", help="With --all: belief and plausibility too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show how likely every value of every variable is.")] = False,
+    belief: Annotated[bool, typer.Option("--belief", help="With --all: also show belief and plausibility.")] = False,
     batch: Annotated[
-        Path | None, typer.Option(help="A CSV file of many questions: columns question, given.", metavar="FILE")
+        Path | None, typer.Option(help="A CSV file of questions, with the columns question and given.", metavar="FILE")
     ] = None,
     output: Annotated[
         Path | None,
@@ -74,15 +74,17 @@ def ask(
     ] = None,
     force: Force = False,
     engine: Annotated[
-        str, typer.Option(help="How to compute it: auto, or an engine listed in docs/guide.md.", metavar="NAME")
+        str, typer.Option(help="The engine: auto, or one of those listed in docs/guide.md.", metavar="NAME")
     ] = "auto",
-    budget: Annotated[float, typer.Option(help="Seconds that the answer may take.", metavar="SECONDS")] = 10.0,
-    tolerance: Annotated[float, typer.Option(help="How narrow the bounds should be.", metavar="WIDTH")] = 1e-3,
+    budget: Annotated[float, typer.Option(help="The time limit, in seconds.", metavar="SECONDS")] = 10.0,
+    tolerance: Annotated[float, typer.Option(help="The width of the bounds at which to stop.", metavar="WIDTH")] = 1e-3,
     grid: Annotated[
         int | None, typer.Option(help="Cut a number that a network reads into N pieces.", metavar="N")
     ] = None,
     seed: Seed = 0,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Say how the answer was computed, and why so.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Also show how the answer was computed, and why that way.")
+    ] = False,
     plot: Plot = None,
     guard: Guard = False,
     jobs: Jobs = None,
@@ -107,7 +109,7 @@ def ask(
         typer.echo(everything.answered(model, every, others, about, belief, settings, as_json, see))
     elif batch is not None:
         if see:
-            raise NbrError("--batch asks a model without pictures, and does not go with --see")
+            raise NbrError("--batch asks a model without pictures, and cannot be combined with --see")
         typer.echo(asked.many(model, question, about, batch, output, settings, as_json, jobs, guard))
     else:
         for part in asked.one(model, question, about, settings, verbose, plot, as_json, see):
@@ -120,7 +122,7 @@ def explain(
     question: Annotated[str, typer.Argument(help="What to explain, such as 'grass=wet & ~rain'.", metavar="QUESTION")],
     given: Given = None,
     see: See = None,
-    budget: Annotated[float, typer.Option(help="Seconds that the explanation may take.", metavar="SECONDS")] = 10.0,
+    budget: Annotated[float, typer.Option(help="The time limit, in seconds.", metavar="SECONDS")] = 10.0,
     plot: Plot = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -186,19 +188,19 @@ def fit(
     output: NbrFile,
     force: Force = False,
     valid: Annotated[
-        Path | None, typer.Option(help="A table to choose by. Default: a tenth of the rows.", metavar="TABLE")
+        Path | None, typer.Option(help="A validation table. Default: a tenth of the rows.", metavar="TABLE")
     ] = None,
     rules: Annotated[
-        str, typer.Option(help="Rules for each set of columns: a number, auto, or clauses.", metavar="RULES")
+        str, typer.Option(help="Rules to learn for each set of columns: a number, auto, or clauses.", metavar="RULES")
     ] = "auto",
     rules_from: Annotated[
-        Path | None, typer.Option(help="A model whose rules stay: learn their beliefs.", metavar="MODEL")
+        Path | None, typer.Option(help="A model whose rules are kept; only their beliefs are learned.", metavar="MODEL")
     ] = None,
     prior: Annotated[
-        str, typer.Option(help="Base rates: auto, uniform, marginals, trees, or a .nbr file.", metavar="PRIOR")
+        str, typer.Option(help="The prior: auto, uniform, marginals, trees, or a .nbr file.", metavar="PRIOR")
     ] = "auto",
     column: Annotated[
-        list[str] | None, typer.Option(help="What a column is, such as age=real:0:120.", metavar="NAME=KIND")
+        list[str] | None, typer.Option(help="The kind of a column, such as age=real:0:120.", metavar="NAME=KIND")
     ] = None,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.", metavar="NAME")] = None,
     na: Annotated[list[str] | None, typer.Option(help="A text that means 'not observed'.", metavar="TEXT")] = None,
@@ -207,7 +209,10 @@ def fit(
     ] = None,
     confidence: Annotated[
         str,
-        typer.Option(help="The level of beliefs as lower limits; none takes the likeliest.", metavar="LEVEL"),
+        typer.Option(
+            help="The confidence level of beliefs, which are lower limits; none: the most likely beliefs.",
+            metavar="LEVEL",
+        ),
     ] = "0.95",
     target: Annotated[
         str | None, typer.Option(help="With --rules clauses: learn about this column first.", metavar="NAME")
@@ -217,10 +222,10 @@ def fit(
         typer.Option(help="Time to learn. auto: 60, for large tables 240. none: no limit.", metavar="SECONDS"),
     ] = "auto",
     weight: Annotated[
-        str | None, typer.Option(help="A column that says for how many others a row stands.", metavar="NAME")
+        str | None, typer.Option(help="A column of weights: how many rows each row stands for.", metavar="NAME")
     ] = None,
     query: Annotated[
-        str | None, typer.Option(help="The tables are SQLite or DuckDB files: what to select.", metavar="SQL")
+        str | None, typer.Option(help="An SQL query; the tables are then SQLite or DuckDB files.", metavar="SQL")
     ] = None,
     steps: Annotated[int | None, typer.Option(help="The largest number of training steps.", metavar="N")] = None,
     report: Annotated[
@@ -254,7 +259,7 @@ def score(
     model: Model,
     table: Tables,
     rows: Annotated[
-        int, typer.Option(help="Also show the N rows that fit worst, and their odd cells.", metavar="N")
+        int, typer.Option(help="Also show the N rows that fit worst, and their unusual cells.", metavar="N")
     ] = 0,
     seed: Seed = 0,
     jobs: Jobs = None,

@@ -11,11 +11,15 @@ from nbr.app.options import Budget, Force, Json, Model, fresh
 OUTPUT = Annotated[
     Path,
     typer.Option(
-        "-o", "--output", callback=fresh, help="A .toml holds words alone; a .nbr may keep networks.", metavar="FILE"
+        "-o",
+        "--output",
+        callback=fresh,
+        help="A .toml file of statements, or a .nbr file, which may keep networks.",
+        metavar="FILE",
     ),
 ]
 AGREEMENT = Annotated[
-    float, typer.Option(help="The share of points on which words and rule must agree.", metavar="SHARE")
+    float, typer.Option(help="The share of points on which a statement must agree with its network.", metavar="SHARE")
 ]
 
 
@@ -38,7 +42,7 @@ def distil(
     from nbr.kinds import load_reasoner
 
     if output.suffix.lower() not in (".toml", ".nbr"):
-        raise NbrError(f"the output ends with .toml or .nbr, not as {output.name!r}")
+        raise NbrError(f"the name of the output must end in .toml or .nbr, not {output.name!r}")
     keep = output.suffix.lower() == ".nbr"
     found = load_reasoner(model).distil(agreement, keep=keep, budget=budget)
     found.reasoner.save(output)

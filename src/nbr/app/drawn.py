@@ -21,7 +21,7 @@ def intervals(shown: Sequence[bars.Bar], title: str, path: Path) -> None:
 def rules(model: Any, path: Path) -> None:
     """How far each rule is believed, and which variables it reads."""
     if not isinstance(model, Reasoner):
-        raise NbrError("a picture shows the rules of a reasoner; of a classifier, nbr classify tells which rules count")
+        raise NbrError("--plot shows the rules of a reasoner; for a classifier, nbr classify shows which rules counted")
     shown = [reads.Line(rule.name or rule.describe(), rule.degree, frozenset(rule.inputs)) for rule in model.rules]
     write(path, reads.picture(shown, list(model.latent.variables), _kind(path)))
 

@@ -31,10 +31,10 @@ def answered(
 ) -> str:
     """All values of all variables; `others` is what else was asked for, which does not go together."""
     if not whole:
-        raise NbrError("--belief goes with --all: a question alone has its belief anyway")
+        raise NbrError("--belief needs --all; a single question always shows its belief")
     for what, value in others.items():
         if value is not None:
-            raise NbrError(f"--all has the values of all variables, and does not go with {what}")
+            raise NbrError(f"--all shows the values of all variables, and cannot be combined with {what}")
     reasoner = opened(model, see)
     (found,) = every(reasoner.model, [given], belief, Settings(**settings))
     if as_json:
@@ -54,7 +54,7 @@ def shown(found: Everything, belief: bool, *, base_rates: bool) -> str:
             lines.append(f"{head}  {_numbers(each, belief)}".rstrip())
     if any(LACKING in line[name + width + 4 :].split() for line in lines[2:]):
         lines += ["", "  (-: not computed)"]
-    notes = [*found.notes, *([] if base_rates else ["no base rates: all points count alike beside the rules"])]
+    notes = [*found.notes, *([] if base_rates else ["no base rates: rules apart, all points count equally"])]
     return "\n".join([*lines, *([""] if notes else []), *(f"  ({note})" for note in notes)])
 
 

@@ -51,11 +51,11 @@ def _collected(classifier: Any, data: str) -> Examples:
     labels = classifier.classes_.tolist()
     if not all(isinstance(each, int) and not isinstance(each, bool) for each in labels):
         told = " from ".join(map(repr, labels[:4]))
-        raise NbrError(f"{data} has the labels 0 to 9, and the classifier tells {told}; give your pictures by --data")
+        raise NbrError(f"{data} has the labels 0 to 9, and the classifier knows {told}; give your pictures with --data")
     load = getattr(datasets, COLLECTED[data])
     (X, y), (Z, z) = load(labels, "train"), load(labels, "test")
     if X[0].size != classifier.n_features_in_ or not set(labels) <= set(np.unique(z).tolist()):
-        raise NbrError(f"the classifier was not made for {data}: it takes other inputs or tells other labels")
+        raise NbrError(f"the classifier was not made for {data}: its inputs or labels differ")
     codes, others = np.searchsorted(classifier.classes_, z), np.searchsorted(classifier.classes_, y)
     return Examples(Z, codes, X, others, "test images", PREPARED, [])
 
@@ -99,7 +99,7 @@ def _numbers(table: Grid, name: str) -> Array:
 def _examples(X: Array, codes: Array, noun: str, proved_of: str, notes: list[str]) -> Examples:
     """Examples that are also where attacks on the others start."""
     if len(np.unique(codes)) < 2:
-        raise NbrError(f"all {noun} have one label; an attack starts from those of another")
+        raise NbrError(f"all {noun} have the same label; an attack also needs some of another label to start from")
     return Examples(X, codes, X, codes, noun, proved_of, notes)
 
 
@@ -111,6 +111,6 @@ def _codes(classifier: Any, labels: Sequence[str], where: str) -> Array:
         value = texts.number(label)
         written = label if label in known or value is None or value % 1 else str(int(value))  # 1.0 is the label 1
         if written not in known:
-            raise NbrError(f"{where} {label!r} is no label of the classifier" + suggest(label, known))
+            raise NbrError(f"{where} {label!r} is not a label of the classifier" + suggest(label, known))
         found.append(known[written])
     return np.array(found)

@@ -24,7 +24,7 @@ def text(found: Explanation) -> str:
             lines.append(f"  {effect.rule:>4}  {effect.belief:.2f}  {said:<36} {numbers}")
         lines += _more(len(computed))
         if left := len(found.effects) - len(computed):
-            lines.append(f"    {left} rule{'s' * (left > 1)} not looked at in time: give a larger --budget")
+            lines.append(f"    {left} rule{'s' * (left > 1)} not examined in time: give a larger --budget")
     lines += _sets("rules that together entail it", found.supports, found.supports_complete)
     lines += _sets("rules that cannot all hold", found.conflicts, found.conflicts_complete)
     lines += _point("possible, for example", found.witness) + _point("against, for example", found.counter)

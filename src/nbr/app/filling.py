@@ -23,7 +23,8 @@ Output = Annotated[
 def predict(
     model: Model,
     table: Annotated[
-        Path, typer.Argument(help="A CSV or Parquet table. What it has in the column is not read.", metavar="TABLE")
+        Path,
+        typer.Argument(help="A CSV or Parquet table. Its values in the predicted column are ignored.", metavar="TABLE"),
     ],
     column: Annotated[str, typer.Option(help="The column to predict.", metavar="NAME")],
     output: Output = None,
@@ -86,7 +87,7 @@ def impute(
 
 def misfits(found: list["Misfit"]) -> str:
     """Rows that do not fit, a line each."""
-    lines = ["", "rows that fit worst: log-likelihood, and the cells that do not go with the rest"]
+    lines = ["", "rows that fit worst: log-likelihood, and the cells that do not fit the rest"]
     for each in found:
         odd = "; ".join(f"{name}={value} ({fits:.2g})" for name, value, fits in each.cells)
         lines.append(f"  row {each.row:<8}{each.log_likelihood:>9.2f}  {odd}")

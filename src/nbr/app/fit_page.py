@@ -35,10 +35,10 @@ def write(fitted: Fitted, valid: Table | None, seed: int) -> str:
     drawn = tables.read(sample, fitted.table.world).codes
     parts = [
         f"<h1>What was learned</h1><p>{_described(fitted)}</p>",
-        f"<h2>How likely held-out rows are</h2>{_likelihood(fitted, rows, held, seed)}",
-        f"<h2>Whether probabilities mean what they say</h2>{_calibration(fitted, held, seed)}",
+        f"<h2>Likelihood of held-out rows</h2>{_likelihood(fitted, rows, held, seed)}",
+        f"<h2>Calibration of predicted probabilities</h2>{_calibration(fitted, held, seed)}",
         f"<h2>Columns</h2><figure>{_marginals(fitted.table, drawn)}</figure>",
-        f"<h2>What depends on what</h2><figure>{_dependence(fitted.table, drawn)}</figure>",
+        f"<h2>Dependence between columns</h2><figure>{_dependence(fitted.table, drawn)}</figure>",
         f"<h2>A sample beside the data</h2>{_beside(fitted, sample)}",
     ]
     return page("nbr fit", "\n".join(parts))
@@ -82,7 +82,7 @@ def _calibration(fitted: Fitted, held: Table, seed: int) -> str:
         said.append(chances.flatten())
         came.append(torch.nn.functional.one_hot(truth, chances.shape[1]).double().flatten())
     if not said:
-        return "<p>There are no labels to judge it by.</p>"
+        return "<p>No held-out row has a label that could be predicted, so calibration cannot be measured.</p>"
     chance, happened = torch.cat(said).numpy(), torch.cat(came).numpy()
     place = np.minimum((chance * BINS).astype(int), BINS - 1)
     used = np.unique(place)
@@ -92,9 +92,9 @@ def _calibration(fitted: Fitted, held: Table, seed: int) -> str:
         axes = figure.subplots()
         axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8)
         axes.plot([p[0] for p in points], [p[1] for p in points], color=COLOURS[0], marker="o")
-        axes.set(xlabel="probability that was said", ylabel="how often it was so", xlim=(0, 1), ylim=(0, 1))
+        axes.set(xlabel="predicted probability", ylabel="observed frequency", xlim=(0, 1), ylim=(0, 1))
         drawn = svg(figure)
-    too = "" if fitted.rows < len(fitted.table) else " The delivered model was trained on these rows, too."
+    too = "" if fitted.rows < len(fitted.table) else " The saved model was trained on these rows, too."
     return f"<p>On {len(codes)} held-out rows; off by {off:.3f} on average.{too}</p><figure>{drawn}</figure>"
 
 

@@ -84,7 +84,7 @@ class Learning:
         try:
             return float(self.budget)
         except ValueError:
-            raise NbrError(f"--budget is a number of seconds, auto, or none, not {self.budget!r}") from None
+            raise NbrError(f"--budget must be a number of seconds, auto, or none, not {self.budget!r}") from None
 
     @property
     def level(self) -> float | None:
@@ -93,7 +93,7 @@ class Learning:
         try:
             return float(self.confidence)
         except ValueError:
-            raise NbrError(f"--confidence is a number such as 0.95, or none, not {self.confidence!r}") from None
+            raise NbrError(f"--confidence must be a number such as 0.95, or none, not {self.confidence!r}") from None
 
 
 def fit(
@@ -108,7 +108,7 @@ def fit(
 ) -> Report:
     """Learn, save and tell; of several processes that torchrun started, the first saves."""
     if output.suffix.lower() != ".nbr":
-        raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
+        raise NbrError(f"the name of a model file must end in .nbr, not {output.name!r}")
     written = None if rules_from is None else load_reasoner(rules_from)
     with hold(output) if here().first else nullcontext():
         level = learning.level
@@ -139,7 +139,7 @@ def _fit(
         _say(budget.told(budget.seconds(learning.seconds, data)))
     began, folder = time.monotonic(), output.with_name(output.name + ".part")
     if folder.exists():
-        _say(f"going on with the run that was stopped ({folder})")
+        _say(f"continuing the run that was stopped ({folder})")
     try:
         fitted = fit_report(
             data,
@@ -158,7 +158,7 @@ def _fit(
         )
     except KeyboardInterrupt:
         if folder.exists():  # else it was stopped before anything was worth keeping
-            _say(f"stopped; the same command goes on from {folder}")
+            _say(f"stopped; the same command continues from {folder}")
         raise
     if here().first:
         fitted.reasoner.save(output)
@@ -207,7 +207,7 @@ def score(model: Path, paths: list[Path], rows: int, seed: int, as_json: bool, j
 
 def _score_large(reasoner: Reasoner, paths: list[Path], rows: int, seed: int, as_json: bool, jobs: int | None) -> str:
     if rows > 0:
-        raise NbrError("single rows are looked at in tables that fit in memory: leave out --rows, or score a part")
+        raise NbrError("--rows needs a table that fits in memory: leave it out, or score a part of the table")
     found = tables.open_large(list(paths), reasoner.world)
     for note in found.notes:
         _say(note)

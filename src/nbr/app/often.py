@@ -61,6 +61,9 @@ def first(question: str, given: str | None, found: Probability | str) -> str:
     return "\n".join([asked(question, given), "", *probability(found)])
 
 
+ESTIMATE = "the model's estimate"
+
+
 def probability(found: Probability | str) -> list[str]:
     """How often, first as the range that as many rows leave possible, and what the tables leave open of it.
 
@@ -69,8 +72,8 @@ def probability(found: Probability | str) -> list[str]:
       open         0.1000 to 0.5000   what columns never seen together leave open
     >>> counted = Probability("x", "y", 0.8, 0.0, True, (0.8, 0.8), "listed", range=(0.4902, 0.9433), rows=10.0)
     >>> print(*probability(counted), sep="\\n")
-      probability  0.4902 to 0.9433   95%, by 10 rows under the condition
-      value        0.8000             what the model has
+      probability  0.4902 to 0.9433   95% range, from 10 rows under the condition
+      value        0.8000             the model's estimate
       open         nothing: the columns were seen together
     """
     if isinstance(found, str):
@@ -79,8 +82,8 @@ def probability(found: Probability | str) -> list[str]:
     lines = [f"  probability  {found.words}{how}"]
     if found.range is not None and found.rows is not None:
         low, high = found.range
-        lines = [f"  probability  {low:.4f} to {high:.4f}   95%, by {rows(found)}"]
-        lines.append(f"  value        {found.words:<16}   {how.strip() or 'what the model has'}")
+        lines = [f"  probability  {low:.4f} to {high:.4f}   95% range, from {rows(found)}"]
+        lines.append(f"  value        {found.words:<16}   {how.strip() or ESTIMATE}")
     if found.open is not None and found.open[1] - found.open[0] < 1e-9:
         lines.append("  open         nothing: the columns were seen together")
     elif found.open is not None:
@@ -123,7 +126,7 @@ def silent(reasoner: Reasoner, names: Sequence[str], given: str | None) -> str |
     what = "this is the base rate" if given is None else "the probability is all that is known"
     if not model.rules:
         return f"\n  the model has no rules: {what}"
-    return f"\n  no rule speaks of {' or '.join(sorted(names))}: {what}"
+    return f"\n  no rule reads {' or '.join(sorted(names))}: {what}"
 
 
 def ranked(reasoner: Reasoner, name: str, given: str | None, budget: float, seed: int) -> Values | str | None:
@@ -141,7 +144,7 @@ def shown(name: str, given: str | None, found: Values | str) -> str:
     lines = [asked(name, given), ""]
     if isinstance(found, str):
         return "\n".join([*lines, f"  probability  not known: {found}"])
-    known = "" if found.rows is None else f"95%, by {counted(found.rows, given)}"
+    known = "" if found.rows is None else f"95% range, from {counted(found.rows, given)}"
     if found.quantiles:
         width = max(len(each.value) for each in found.quantiles)
         lines.append(f"  {'below':<7}{'value':<{max(width, 5)}}   {known}".rstrip())

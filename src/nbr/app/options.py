@@ -14,16 +14,16 @@ Given = Annotated[
 ]
 See = Annotated[
     list[str] | None,
-    typer.Option(help="A picture of a variable that has a sensor. May be repeated.", metavar="NAME=FILE"),
+    typer.Option(help="A picture for a variable that has a sensor. May be repeated.", metavar="NAME=FILE"),
 ]
 SeeTable = Annotated[
     Path | None, typer.Option(help="A CSV file with a column of picture files for each variable.", metavar="FILE")
 ]
 Jobs = Annotated[
-    int | None, typer.Option(help="Processes to work in; -1 uses all cores. Results stay the same.", metavar="N")
+    int | None, typer.Option(help="The number of processes; -1 uses all cores. Results stay the same.", metavar="N")
 ]
 Guard = Annotated[bool, typer.Option("--guard", help="Keep spreadsheets from running cells of a CSV as formulas.")]
-Budget = Annotated[float, typer.Option(help="Seconds that it may take.", metavar="SECONDS")]
+Budget = Annotated[float, typer.Option(help="The time limit, in seconds.", metavar="SECONDS")]
 Seed = Annotated[int, typer.Option(help="The seed of all randomness.", metavar="N")]
 Force = Annotated[bool, typer.Option("--force", is_eager=True, help="Overwrite the output file if it exists.")]
 

@@ -17,10 +17,14 @@ Classifier = Annotated[
 def classify(
     pictures: Pictures,
     model: Classifier = "mnist-4-9",
-    explain: Annotated[bool, typer.Option("--explain", help="Also say why, and what would have to change.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also show why, and what change would alter the label.")
+    ] = False,
     reject: Annotated[
         float | None,
-        typer.Option(help="Say which pictures to pass on, so that this share of the rest is right.", metavar="SHARE"),
+        typer.Option(
+            help="Mark pictures to pass on to a person, so that this share of the rest is right.", metavar="SHARE"
+        ),
     ] = None,
     jobs: Jobs = None,
     as_json: Json = False,
@@ -54,7 +58,8 @@ def certify(
     see_table: SeeTable = None,
     given: Given = None,
     each: Annotated[
-        bool, typer.Option("--each", help="With --see: the change that every picture may have, not all together.")
+        bool,
+        typer.Option("--each", help="With --see: prove a length for the change of each picture, not of all together."),
     ] = False,
     jobs: Jobs = None,
     as_json: Json = False,
@@ -77,7 +82,7 @@ def certify(
         typer.echo(seeing.certified(Path(model), see, see_table, condition(given), each, as_json))
         return
     if given or each:
-        raise NbrError("--given and --each are for what --see or --see-table show")
+        raise NbrError("--given and --each need --see or --see-table")
     if not pictures:
         raise NbrError("a picture is missing: nbr certify PICTURE, or --model MODEL --see NAME=FILE")
     reports, failed = classifying.classify(pictures, model, jobs=jobs)
@@ -91,7 +96,7 @@ def certify(
 def data(
     name: Annotated[str, typer.Argument(help="mnist, fashion-mnist or cifar-10.", metavar="NAME")],
     folder: Annotated[
-        Path | None, typer.Option(help="A folder that may have the files already.", metavar="FOLDER")
+        Path | None, typer.Option(help="A folder that may already have the files.", metavar="FOLDER")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -28,6 +28,13 @@ def reproduce(
     folder: Annotated[Path, typer.Option(help="Where trained models and results are kept.", metavar="FOLDER")] = Path(
         "attacked"
     ),
+    longer: Annotated[
+        float | None,
+        typer.Option(
+            help="For table2: minutes from the start in which the paper's own steps may begin on images that are open.",
+            metavar="MINUTES",
+        ),
+    ] = None,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -48,4 +55,4 @@ def reproduce(
     if table == "table1":
         tables.table1(seeds, report, as_json, jobs)
     else:
-        typer.echo(tables.attacked(table, budget, images, only or [], folder, report, as_json, jobs))
+        typer.echo(tables.attacked(table, budget, images, only or [], folder, report, as_json, jobs, longer))

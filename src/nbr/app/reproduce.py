@@ -13,7 +13,7 @@ from pathlib import Path
 
 import typer
 
-from nbr import plots
+from nbr import clock, plots
 from nbr.errors import DISTRIBUTION, NbrError
 from nbr.paper import table1_report
 from nbr.paper.table1 import REPRODUCED, STEPS, TABLE_1, Trained
@@ -27,7 +27,7 @@ SEED, EPSILON = 0, 2.0  # of tables 2 and 3
 def table1(seeds: int, output: Path, as_json: bool, jobs: int | None = None) -> None:
     """Table 1, learned and printed; an answer that is off, after all that training: exit code 1."""
     if seeds < 1:
-        raise NbrError(f"the number of seeds is at least 1, not {seeds}")
+        raise NbrError(f"the number of seeds must be at least 1, not {seeds}")
     plots.ready()
     runs = []
     watch = reporter(True) if jobs in (None, 1) else silent  # bars of several processes would overwrite each other
@@ -54,19 +54,23 @@ def attacked(
     output: Path,
     as_json: bool,
     jobs: int | None = None,
+    longer: float | None = None,
 ) -> str:
-    """Tables 2 and 3: classifiers under attack."""
-    from nbr.paper import attack_report, gallery, table2, table3
+    """Tables 2 and 3: classifiers under attack, and for so many minutes what they leave open."""
+    from nbr.paper import attack_report, gallery, open_images, table2, table3
     from nbr.robustness import rivals
     from nbr.robustness.oracle import oracle_radii
     from nbr.robustness.protocol import steps_of
 
     plots.ready()
+    until = clock.now() + 60 * (longer or 0)
     steps = steps_of(budget, None)
     given = table2.data(images, SEED)
     known = table2.classifiers(given, folder, only, _said) if table == "table2" else table3.classifiers(given, only)
     subjects = {name: table2.subject(given, rival) for name, rival in known.items()}
-    found = table2.run(subjects, steps, EPSILON, folder / f"{len(given.test)}-images", reporter(True), jobs)
+    place = folder / f"{len(given.test)}-images"
+    found = table2.run(subjects, steps, EPSILON, place, reporter(True), jobs)
+    opened = [] if longer is None else open_images.attacked(subjects, found, place, reporter(True), until)
     rows = gallery.chosen(given.test_labels)
     near = {name: gallery.nearest(each, rows, EPSILON) for name, each in subjects.items()}
     told = attack_report.rows(found, table2.PAPER if table == "table2" else table3.PAPER)
@@ -86,11 +90,15 @@ def attacked(
         "oracle": words,
         "report": output.name,
     }
+    if opened:
+        plain["open"] = open_images.plain(opened)
+    further = open_images.section(opened) if opened else ""
     how = f"{words} {plain['command']}; steps: {_counted(steps)}; seed {SEED}; {plain['versions']}"
-    write(output, attack_report.page(table.replace("table", "Table "), told, checked, pictures, how).encode())
+    write(output, attack_report.page(table.replace("table", "Table "), told, checked, pictures, how, further).encode())
     write(output.with_suffix(".csv"), attack_report.table(told).encode())
     write(output.with_suffix(".json"), (json.dumps(plain, indent=1) + "\n").encode())
-    return json.dumps(plain) if as_json else f"{attack_report.text(told, checked)}\n\n{words}\n\nreport: {output}"
+    lines = [attack_report.text(told, checked), words, *map(open_images.words, opened), f"report: {output}"]
+    return json.dumps(plain) if as_json else "\n\n".join(lines)
 
 
 def _counted(steps: Mapping[str, tuple[int, ...]]) -> str:

@@ -43,20 +43,20 @@ KIND = {
     ],
 }
 WHO = {
-    "source": {"type": "string", "description": "Who says it."},
-    "quote": {"type": "string", "description": "In which words."},
+    "source": {"type": "string", "description": "The source of the statement."},
+    "quote": {"type": "string", "description": "The words of the source."},
     "date": {"type": "string", "description": "When."},
 }
 RULE: dict[str, Any] = {
     "type": "object",
-    "description": "What is believed, and how firmly.",
+    "description": "A statement, and the degree to which it is believed.",
     "properties": {
         "rule": STATEMENT,
         "belief": BELIEF,
         "name": {"type": "string"},
         "unless": {"type": "string", "description": "An exception, over closed variables: the body and not that."},
         "for": {"type": "object", "additionalProperties": WORDS, "description": "Repeats the rule for each thing."},
-        "where": {"type": "string", "description": "Which choices of things are left in: p != q."},
+        "where": {"type": "string", "description": "The combinations of things to keep: p != q."},
         "memory": {"type": "object", "description": "A point: the rule holds near it.", "minProperties": 1},
         "radius": {"type": "number"},
         "one_of": {
@@ -70,7 +70,10 @@ RULE: dict[str, Any] = {
                 "additionalProperties": False,
             },
         },
-        "choice": {"type": "number", "description": "The same number: possibilities of which at most one is there."},
+        "choice": {
+            "type": "number",
+            "description": "Rules with the same number are possibilities, of which at most one is present.",
+        },
         "adds": {"type": "number"},
         "support": {"type": "object"},
         **WHO,

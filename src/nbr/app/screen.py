@@ -62,7 +62,7 @@ def ranked(found: Ranking) -> str:
         ends = f"[{each.answer.belief:.4f}, {each.answer.plausibility:.4f}]"
         drawn = bar(each.answer.bounds.belief, each.answer.bounds.plausibility).partition(" against")[0]
         lines.append(f"  {each.value:<{width}}  {ends}  {drawn.removeprefix('for ')}")
-    how = "exact" if found.exact else "not exact: the intervals hold what may be true"
+    how = "exact" if found.exact else "not exact: the intervals contain the exact values"
     return "\n".join([*lines, "", f"  conflict {found.conflict:.4f}; {how}"])
 
 
@@ -87,7 +87,7 @@ def _point(found: Best, reasoner: Reasoner) -> list[str]:
     lines += ["", "  it breaks no rule" if not found.broken else "  it breaks"]
     lines += [f"  {number:>3}  {reasoner.rules[number - 1]}" for number in found.broken]
     if found.open:
-        lines += ["", "  (in brackets: another value alone would do as well)"]
+        lines += ["", "  (in brackets: another value would be just as good)"]
     return lines
 
 

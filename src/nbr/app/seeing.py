@@ -27,7 +27,9 @@ def table(path: Path) -> list[Files]:
         raise NbrError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     names = [name.strip() for name in header]
     if not rows or len(set(names)) < len(names):
-        raise NbrError(f"{path}: the first line names each variable once, and each other line has a picture of each")
+        raise NbrError(
+            f"{path}: the first line must name each variable once, and every other line a picture for each of them"
+        )
     for number, row in enumerate(rows, 2):
         cells = [cell.strip() for cell in row] + [""] * (len(names) - len(row))
         if len(cells) > len(names) or "" in cells:
@@ -67,7 +69,7 @@ class Sight:
         """The reading of each row, and how far its pictures, or files, may be changed."""
         found = zip(self.readings.points(), self.readings.certified_radius(each).tolist(), self.prepared, strict=True)
         return [
-            {"reading": {name: point[name] for name in self.names}, **_told(radius, list(row.values()), each)}
+            {"reading": {name: point[name] for name in self.names}, **told(radius, list(row.values()), each)}
             for point, radius, row in found
         ]
 
@@ -83,7 +85,7 @@ def _prepared(sensor: Any, name: str, path: str) -> Prepared:
     return found
 
 
-def _told(radius: float, pictures: Sequence[Prepared], each: bool) -> dict[str, Any]:
+def told(radius: float, pictures: Sequence[Prepared], each: bool) -> dict[str, Any]:
     """A radius as one of the files, where all are prepared by maps that stretch no change by more than is known."""
     stretches = [picture.stretch for picture in pictures]
     of = FILE if None not in stretches else PREPARED
@@ -117,7 +119,7 @@ def _line(found: Mapping[str, Any]) -> str:
     reading = ", ".join(f"{name}={value}" for name, value in found["reading"].items())
     of = "pictures" if found["proved_of"] == FILE else "prepared pictures, not of the files"
     if found["radius"] == 0:
-        return f"{reading}; nothing is proved: another reading is as good, or nearly"
+        return f"{reading}; nothing is proved: another reading is as good, or nearly so so so so"
     change = "change of every picture" if found["budget"] == "each" else "change of all of them together"
     if found["radius"] is None:
         return f"{reading}; proved of the {of}: no {change} gives another reading, however large"

@@ -46,7 +46,7 @@ def taught(
     aside(f"{examples}: {told} {' x '.join(map(str, found.shape))}")
     part = output.with_name(output.name + ".part")
     if part.exists():
-        aside(f"going on with the run that was stopped ({part})")
+        aside(f"continuing the run that was stopped ({part})")
     start = time.monotonic()
     try:
         made = train(
@@ -62,7 +62,7 @@ def taught(
         )
     except KeyboardInterrupt:
         if part.exists():
-            aside(f"stopped; the same command goes on from {part}")
+            aside(f"stopped; the same command continues from {part}")
         raise
     report: Report = {"output": str(output), "sensors": list(found.where), "learned_from": len(learn)}
     report |= {"held_out": len(held), "agree": None, "nats": None, "left_open": screen.left_open(made)}
@@ -98,7 +98,8 @@ def shown(report: Report) -> str:
             f" in {report['agree']:.1%}"
         )
         lines.append(
-            "  that is no proof that labels are right: --groups finds out which labels such statements leave open"
+            "  this does not prove that the labels are right: --groups finds out which labels "
+            "such statements leave open"
         )
     lines += [
         f"  rule {each['rule']}, {each['text']}: belief {each['belief']:.3f}" for each in report["beliefs"][:WORST]
@@ -109,6 +110,8 @@ def shown(report: Report) -> str:
 def check(epsilon: object, size: int, usual: int) -> None:
     """Settings of the other form of the command."""
     if epsilon is not None:
-        raise NbrError("--epsilon is for classifiers from folders; sensors with a proof are --network nonexpansive")
+        raise NbrError(
+            "--epsilon applies to classifiers trained on folders; for sensors with a proof use --network nonexpansive"
+        )
     if size != usual:
-        raise NbrError("--size is for classifiers from folders")
+        raise NbrError("--size applies to classifiers trained on folders")

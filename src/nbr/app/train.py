@@ -26,7 +26,7 @@ EXAMPLES = Annotated[
 ]
 SAYS = Annotated[
     str | None,
-    typer.Option(help="With a model: what holds of every row, such as '10*a + b = s', s being a column."),
+    typer.Option(help="With a model: a statement that holds for every row, such as '10*a + b = s', with s a column."),
 ]
 NETWORK = Annotated[
     str | None, typer.Option(help="With a model: lenet, convolutional, dense, or nonexpansive, which has proofs.")
@@ -35,7 +35,7 @@ BELIEFS = Annotated[bool, typer.Option("--beliefs", help="With a model: learn th
 GROUPS = Annotated[
     int | None,
     typer.Option(
-        help="With a model: form N groups of alike pictures, and find out which labels stay open.", metavar="N"
+        help="With a model: cluster the pictures into N groups, and find out which labels stay open.", metavar="N"
     ),
 ]
 SIDE = 32
@@ -44,10 +44,10 @@ OUTPUT = Annotated[
 ]
 EPSILON = Annotated[
     float | None,
-    typer.Option(help="The L2 length of changes to resist. Default: chosen from the data."),
+    typer.Option(help="The L2 length of the changes to resist. Default: chosen from the data."),
 ]
 SIZE = Annotated[int, typer.Option(help="Scale larger pictures to N pixels on their longer side.")]
-EPOCHS = Annotated[int | None, typer.Option(help="How often every picture is seen in training.")]
+EPOCHS = Annotated[int | None, typer.Option(help="The number of passes over the pictures in training.")]
 SEED = Annotated[int, typer.Option(help="The seed of all randomness.")]
 FEWEST = 5  # pictures of a label, so that one can be held out
 HELD = 0.2  # of each label
@@ -85,11 +85,11 @@ def train(
     from nbr.storage.locks import hold
 
     if output.suffix.lower() != ".nbr":
-        raise NbrError(f"a model is saved with the ending .nbr, not as {output.name!r}")
+        raise NbrError(f"the name of a model file must end in .nbr, not {output.name!r}")
     if size < 1:
-        raise NbrError(f"the size is a number of pixels from 1 on, not {size}")
+        raise NbrError(f"the size must be a number of pixels, at least 1, not {size}")
     if epochs is not None and epochs < 1:
-        raise NbrError(f"epochs is a number from 1 on, not {epochs}")
+        raise NbrError(f"the number of epochs must be at least 1, not {epochs}")
     if examples is not None:
         teaching.check(epsilon, size, SIDE)
         with hold(output):
@@ -97,9 +97,7 @@ def train(
         typer.echo(json.dumps(report) if as_json else teaching.shown(report))
         return
     if says is not None or network is not None or beliefs:
-        raise NbrError(
-            "--says, --network and --beliefs are for a model and a table: nbr train MODEL EXAMPLES.csv -o .."
-        )
+        raise NbrError("--says, --network and --beliefs need a model and a table: nbr train MODEL EXAMPLES.csv -o ..")
     with hold(output):
         report = _trained(folder, output, epsilon, size, epochs, seed, jobs)
     typer.echo(json.dumps(report) if as_json else _shown(report))
@@ -130,7 +128,7 @@ def _trained(
     few = len(learn.paths) < FEW
     part = output.with_name(output.name + ".part")
     if part.exists() or beside(part).exists():
-        aside(f"going on with the run that was stopped ({part})")
+        aside(f"continuing the run that was stopped ({part})")
     start = time.monotonic()
     classifier = RobustClassifier(
         "auto" if epsilon is None else epsilon,
@@ -146,7 +144,7 @@ def _trained(
         classifier.fit(pile.pixels, learn.labels)
     except KeyboardInterrupt:
         if part.exists() or beside(part).exists():
-            aside(f"stopped; the same command goes on from {part}")
+            aside(f"stopped; the same command continues from {part}")
         raise
     figures = _measured(classifier, held, folders.read(held, preparation, jobs))
     figures |= {"made_of": next(iter(classifier.contents())), "compared": classifier.recipe_.get("worth", {})}
@@ -173,7 +171,7 @@ def _proposed(pile: "Pile", learn: "Files", epsilon: float | None) -> str:
     from nbr.classify.robust import RobustClassifier
 
     if epsilon is not None:
-        return f"to be robust at L2 {epsilon:g} of the prepared picture, as told"
+        return f"to be robust at L2 {epsilon:g} of the prepared picture, as requested"
     sample = RobustClassifier(box=(0, 1), preparation="scale")._sample(pile.pixels, learn.labels)
     length = suggested(sample)
     words = f"to be robust at L2 {length:.2g} of the prepared picture"
@@ -226,7 +224,5 @@ def _shown(report: Report) -> str:
         f"  on {report['held_out']:,} pictures that were held out, {report['learned_from']:,} learned from",
     ]
     if report["right"] < (1 + 1 / len(report["labels"])) / 2:
-        lines.append(
-            "  that is nearer to guessing than to knowing: more pictures, or ones that differ more, would help"
-        )
+        lines.append("  that is close to guessing: more pictures, or pictures that differ more, would help")
     return "\n".join(lines)

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Between which numbers an answer lies: `kind` is "proved", or "95%" for a confidence interval."""
+    """Bounds on an answer.
+
+    `belief`, `plausibility` and `conflict` are pairs of a lower and an upper bound; `kind` is "proved", or "95%" for a
+    confidence interval.
+    """
 
     belief: Interval
     plausibility: Interval
@@ -31,11 +35,11 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Answer:
-    """Belief is the evidence for, plausibility what the evidence does not speak against.
+    """An answer: belief is the evidence for the question, plausibility 1 minus the evidence against it.
 
     The gap between them is what the model does not know. Conflict is the part of the evidence that contradicts
-    itself or the condition. Where the answer is not `exact`, belief is the lower end of its bounds, plausibility and
-    conflict are the upper ends of theirs: the interval shown never leaves out what may be true.
+    itself or the condition. Where the answer is not `exact`, belief is the lower end of its bounds, and plausibility
+    and conflict are the upper ends of theirs, so that the interval always contains the exact one.
     """
 
     question: str
@@ -68,7 +72,7 @@ class Answer:
 
     @property
     def uncomputed(self) -> float:
-        """How much of that gap may only be for want of time: 0 where the answer is exact."""
+        """The part of that gap that more time may close: 0 where the answer is exact."""
         (low, high), (least, most) = self.bounds.belief, self.bounds.plausibility
         return min(most - low, (high - low) + (most - least))
 
@@ -93,7 +97,7 @@ class Answer:
         return intervals.Bar(name or self.question, self.bounds.belief, self.bounds.plausibility, often, beside)
 
     def plot(self) -> Figure:
-        """The interval as a figure of matplotlib; its `savefig` writes it."""
+        """Draw the interval as a matplotlib figure; its `savefig` writes it."""
         return intervals.show([self.bar()], self.title)
 
     @property

@@ -45,7 +45,7 @@ class Asked:
     def sharing(self) -> str | None:
         """Why a way cannot take it that draws or goes through rules each for itself; None if it can."""
         if self.part.model.shares and isinstance(self.part.model.presence, Selectors):
-            return "rules share a source or are possibilities of which one is there"
+            return "rules share a source, or exclude each other"
         return None
 
     @cached_property
@@ -64,13 +64,18 @@ class Asked:
         return why_not(ties(*self.part.question, seconds=COMPARED * self.limits.left))
 
     @cached_property
-    def no_statements(self) -> str | None:
-        """Why question, condition and rules are not all statements that can be counted; None if they are."""
+    def unstated(self) -> str | None:
+        """Why question, condition and rules are not all statements; None if they are."""
         if self.grid is not None:
-            return "a grid was asked for"
+            return "a grid was requested"
         if not isinstance(self.part.proposition, Expression):
             return "the question is fuzzy"
-        return Statements.unfit(self.folded.model, self.folded.condition) or self.untold
+        return Statements.unfit(self.folded.model, self.folded.condition)
+
+    @cached_property
+    def no_statements(self) -> str | None:
+        """Why they are not statements that can be counted, with all regions that comparisons make; None if they are."""
+        return self.unstated or self.untold
 
     @property
     def stated(self) -> tuple[Expression, Expression | None]:

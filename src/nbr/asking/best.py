@@ -34,7 +34,12 @@ BROKEN = 0.5  # a fuzzy rule counts as broken below this grade
 
 @dataclass(frozen=True)
 class Best:
-    """A point in words, E[mu_Y(z)] there, and what it costs; with the next best ones, if they were asked for."""
+    """The most plausible point, and the next best ones in `others` if they were requested.
+
+    `point` has a value for every variable, `degree` is E[mu_Y(z)] there, `broken` the numbers of the rules that it
+    breaks, `open` the variables of which another value would be as good, and `probability` its probability given the
+    condition, for a model with a prior.
+    """
 
     point: dict[str, str]
     degree: float
@@ -75,12 +80,12 @@ def best(model: Model, given: Proposition | None, count: int, settings: Settings
     Where no way to these fits, or time is up, one point by the rules alone, which does not count as exact.
     """
     if not isinstance(count, int) or not 1 <= count <= MOST:
-        raise NbrError(f"the count of points is a whole number from 1 to {MOST:,}, not {count}")
+        raise NbrError(f"the count of points must be a whole number from 1 to {MOST:,}, not {count}")
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     words = None if given is None else asking.words_of(given)
     model, condition = asking.observing(model, given)
     if model.closed:
-        raise NbrError("the best point is found over open variables; here some are closed")
+        raise NbrError("the best point is not available for models with closed variables")
     with torch.no_grad():
         result = auto(MAXIMA, Wanted(model, condition, count), replace(limits, tolerance=0.0))
         ranked = None if result.found is None else result.found.ranked

@@ -18,7 +18,7 @@ class Boxes(Way[Asked, Outcome]):
 
     def unfit(self, asked: Asked) -> str | None:
         if asked.grid is not None:
-            return "a grid was asked for"
+            return "a grid was requested"
         return Branching.unfit(*asked.folded.question)
 
     def cost(self, asked: Asked) -> Cost:

@@ -31,7 +31,7 @@ class Least(Way[Asked, Outcome]):
         if model.codec is not None:
             return "rules speak of codes"
         if asked.grid is not None or not isinstance(asked.part.proposition, Expression):
-            return "a grid was asked for" if asked.grid is not None else "the question is fuzzy"
+            return "a grid was requested" if asked.grid is not None else "the question is fuzzy"
         if len(model.rules) > RULES or _size(model) << len(model.rules) > POINTS:
             return f"it takes up to {RULES} rules, and few open variables"
         return None

@@ -18,12 +18,12 @@ from nbr.inference.problem import Estimate
 from nbr.language.expressions import conjuncts
 from nbr.ways import Attempt, Cost, Limits, Unfit, Way
 
-WHY = "what rules and pictures leave possible takes few forms"
-KEPT = (64, 4096)  # forms of a table, in turn
+WHY = "rules and pictures leave few different sets of points possible"
+KEPT = (64, 512, 4096)  # forms of a table, in turn
 LEAST = 1e-16  # probability of forms that are left out even so, of what is left of all
 ROUNDING = 1e-13  # of an expectation: bounds no further apart are rounding
 RULES = 2000
-ENTRIES, PRODUCTS = 1 << 14, 1 << 22  # of tables on the way, in each of their forms
+ENTRIES, PRODUCTS = 1 << 16, 1 << 24  # of tables on the way, in each of their forms
 
 
 class Relations(Way[Asked, Outcome]):
@@ -32,8 +32,8 @@ class Relations(Way[Asked, Outcome]):
     name = "relations"
 
     def unfit(self, asked: Asked) -> str | None:
-        if asked.no_statements or asked.sharing:
-            return asked.no_statements or asked.sharing
+        if asked.unstated or asked.sharing:
+            return asked.unstated or asked.sharing
         if not asked.crisp:
             return "the rules are fuzzy"
         rules = [rule for rule in asked.folded.model.rules if rule.degree > 0]

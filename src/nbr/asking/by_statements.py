@@ -10,6 +10,7 @@ from nbr.asking.by_closed import CANNOT
 from nbr.asking.outcome import Contradiction, Outcome, of_formula
 from nbr.errors import NbrError, install
 from nbr.inference import counting, drawn, ganak, sat
+from nbr.inference.formula import Formula
 from nbr.sources import Source, Statements
 from nbr.ways import Cost, Limits, Way
 
@@ -50,7 +51,10 @@ class Drawn(Way[Asked, Outcome]):
         return None if sat.available() else SOLVER
 
     def solve(self, asked: Asked, limits: Limits) -> Outcome:
-        estimate = drawn.solve(Statements.of(asked.folded.model, *asked.stated).formula(1.0), limits)
+        source = Statements.of(asked.folded.model, *asked.stated)
+        estimate = drawn.solve(source.formula(1.0), limits)
+        if float(estimate.high[2]) == 0:
+            _blame(source, max(limits.deadline, clock.now() + BLAMED))
         sure = estimate.sure if isinstance(estimate, drawn.DrawnEstimate) else None
         return of_formula(estimate, sure, "counting did not finish in its part of the time, so worlds are drawn")
 
@@ -73,18 +77,32 @@ def counted(asked: Asked, limits: Limits) -> Outcome | None:
 def _blame(source: Source, deadline: float) -> None:
     """Raise an error that knows rules of belief 1 that leave no point, none of them without need."""
     formula = source.formula(source.levels[0])
-    certain = [rule for rule, belief in enumerate(formula.beliefs.tolist()) if belief == 1]
+    certain = frozenset(rule for rule, belief in enumerate(formula.beliefs.tolist()) if belief == 1)
+    core = (_by_solver if sat.available() else _by_counting)(formula, certain, deadline)
+    if core is not None:
+        raise Contradiction(sorted(core))
 
-    def contradictory(rules: list[int]) -> bool:
+
+def _by_solver(formula: Formula, rules: frozenset[int], deadline: float) -> frozenset[int] | None:
+    """A minimal set of these rules that leaves no point; None if they leave one."""
+    deciding = sat.Deciding(formula)
+    try:
+        return None if deciding.grows(set(rules), "all", deadline) else deciding.shrunk("all", deadline)
+    finally:
+        deciding.close()
+
+
+def _by_counting(formula: Formula, rules: frozenset[int], deadline: float) -> frozenset[int] | None:
+    """The same without a solver; None, too, if what they leave is too small to be told from 0."""
+
+    def contradictory(some: frozenset[int]) -> bool:
         beliefs = formula.beliefs.clone().zero_()
-        beliefs[rules] = 1.0
+        beliefs[list(some)] = 1.0
         value = counting.probability(replace(formula, beliefs=beliefs, shared=None), "all", deadline)
         return value == 0
 
-    if not contradictory(certain):
-        return  # too small to be told from 0
-    for rule in list(certain):
-        others = [each for each in certain if each != rule]
-        if contradictory(others):
-            certain = others
-    raise Contradiction(certain)
+    if not contradictory(rules):
+        return None
+    for rule in rules:
+        rules = rules - {rule} if contradictory(rules - {rule}) else rules
+    return rules

@@ -18,7 +18,7 @@ class Tables(Way[Asked, Outcome]):
 
     def unfit(self, asked: Asked) -> str | None:
         if asked.grid is not None:
-            return "a grid was asked for"
+            return "a grid was requested"
         if asked.crisp:  # before an order is looked for
             return "every rule is a statement, which needs no tables"
         part = asked.folded
@@ -29,5 +29,5 @@ class Tables(Way[Asked, Outcome]):
 
     def solve(self, asked: Asked, limits: Limits) -> Outcome:
         found = Elimination(asked.folded.model, *asked.stated).solve(limits)
-        why = "rules are fuzzy and thinly knit, so variables are eliminated in worlds drawn at random"
+        why = "rules are fuzzy and share few variables, so variables are eliminated in worlds drawn at random"
         return of_formula(replace(found, engine=self.name), why=why)

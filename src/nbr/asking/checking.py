@@ -30,7 +30,7 @@ PREMISES = 0.5  # of the rest, for premises that can never hold
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that the author of a rule base should know."""
+    """One finding about a rule base: its kind, a sentence, and the numbers of the rules."""
 
     kind: str
     text: str
@@ -43,7 +43,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check:
-    """All findings, and whether there was time to look everywhere."""
+    """All findings about a rule base; `complete` says whether everything was checked in time."""
 
     findings: tuple[Finding, ...]
     complete: bool
@@ -54,7 +54,7 @@ class Check:
         return {"findings": found, "complete": self.complete, "notes": list(self.notes)}
 
     def __str__(self) -> str:
-        return "\n".join(finding.text for finding in self.findings) or "nothing odd was found"
+        return "\n".join(finding.text for finding in self.findings) or "no problems were found"
 
 
 def check(model: Model, limits: Limits) -> Check:
@@ -64,7 +64,8 @@ def check(model: Model, limits: Limits) -> Check:
     if len(base.positions) < len(model.rules):
         others = sorted({*range(len(model.rules))}.difference(base.positions))
         notes.append(
-            f"{base.named(others)} {_is(others, 'is no statement and was', 'are no statements and were')} not looked at"
+            f"{base.named(others)} "
+            f"{_is(others, 'is not a statement and was', 'are not statements and were')} not looked at"
         )
     if not sat.available():
         return Check(tuple(findings), False, (*notes, SOLVER))
@@ -114,7 +115,7 @@ class _Base:
     def extremes(self) -> Iterator[Finding]:
         degrees = marginals(detached(self.model.presence)).tolist()
         for belief, words in (
-            (0.0, "{} never there (belief 0): without {} every answer is the same"),
+            (0.0, "{} never present (belief 0): without {} every answer is the same"),
             (1.0, "{} must hold (belief 1): a condition that breaks {} has no answer"),
         ):
             if found := [position for position, degree in enumerate(degrees) if degree == belief]:
@@ -137,7 +138,7 @@ class _Base:
                 chance = self._chance(rules)
                 if chance == 0 and all(self.beliefs[rule] > 0 for rule in rules):
                     continue  # possibilities of which one is there
-                told = f"{verb}: all are there with probability {chance:.4g}, and that is conflict in every answer"
+                told = f"{verb}: all are present with probability {chance:.4g}, which is conflict in every answer"
                 yield self._finding("contradiction", f"{self.named(whole)} {told}", rules)
 
     def nested(self, limits: Limits) -> Iterator[Finding]:
@@ -180,7 +181,7 @@ class _Base:
                 if rules and not any(known <= rules for known in (*told, *self.conflicts)):
                     told.append(rules)
                     verb = "leaves" if len(rules) == 1 else "together leave"
-                    words = f"{self.named(self._positions(rules))} {verb} no room for: {premise}"
+                    words = f"{self.named(self._positions(rules))} {verb} no room for the premise {premise}"
                     yield self._finding("premise ruled out", words, rules)
 
     def alone(self, limits: Limits) -> Iterator[Finding]:
@@ -217,7 +218,9 @@ class _Base:
         told = f"{self.named(self._positions({rule}))} follows from {self.named(self._positions(others))}"
         certain = self._certain(others)
         told += (
-            ", which must hold: it can never matter" if certain else ": it matters only where one of them is not there"
+            ", which must hold: it can never matter"
+            if certain
+            else ": it matters only where one of them is not present"
         )
         yield self._finding("never matters" if certain else "follows", told, {rule}, others)
 

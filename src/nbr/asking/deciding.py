@@ -29,7 +29,7 @@ SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Prospect:
-    """An action, bounds on its lower and upper expected utility, and those on what the criterion looks at."""
+    """An action with bounds on its lower and upper expected utility, and on the value that the criterion compares."""
 
     name: str
     low: Interval
@@ -39,12 +39,12 @@ class Prospect:
 
     @property
     def lower(self) -> float:
-        """The expected utility in the worst case; where it is not exact, the lower end of its bounds."""
+        """The expected utility in the worst case; the lower end of its bounds where it is not exact."""
         return self.low[0]
 
     @property
     def upper(self) -> float:
-        """The expected utility in the best case; where it is not exact, the upper end of its bounds."""
+        """The expected utility in the best case; the upper end of its bounds where it is not exact."""
         return self.high[1]
 
     @property
@@ -65,9 +65,9 @@ class Prospect:
 
 @dataclass(frozen=True)
 class Appraisal:
-    """Every action with its expected utilities, and the one that the criterion chooses.
+    """Every action with its expected utilities, and the choice of the criterion.
 
-    An action is dominated if the worst case of another is better than its best case.
+    An action is dominated if the worst case of another one is better than its best case.
     """
 
     given: str | None
@@ -118,7 +118,7 @@ def decide(
     if criterion not in CRITERIA:
         raise NbrError(f"unknown criterion {criterion!r}" + suggest(str(criterion), CRITERIA))
     if isinstance(optimism, bool) or not isinstance(optimism, int | float) or not 0 <= optimism <= 1:
-        raise NbrError(f"optimism is a number from 0 to 1, not {optimism}")
+        raise NbrError(f"optimism must be a number from 0 to 1, not {optimism}")
     if not model.aims.actions:
         raise NbrError(
             'the model has no [actions]; write for example: replace = [{ when = "..", value = 10 }, { value = -3 }]'

@@ -27,7 +27,7 @@ from nbr.rules import Clause, Rule
 from nbr.world import World
 
 ASKED = 400  # questions of which the effect is measured
-WORDLESS = f"no short statement says it: none agrees on {WORDS_DO:.0%} of points"
+WORDLESS = f"no short statement describes it: none agrees on {WORDS_DO:.0%} of points"
 EACH = 10  # of them at the most with one condition
 R = TypeVar("R")
 Asked = tuple[str | None, Sequence[str]]  # a condition, and questions
@@ -35,7 +35,7 @@ Asked = tuple[str | None, Sequence[str]]  # a condition, and questions
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a rule: "as it was", "in words" or "dropped"; its words if it was restated, or why it was not."""
+    """What happened to a rule: `became` is "as it was", "in words" or "dropped"; `why` gives the reason."""
 
     rule: int
     text: str
@@ -54,7 +54,8 @@ class Fate:
 
 @dataclass(frozen=True)
 class Lost:
-    """How far answers move: of so many questions that both models answer exactly, the mean and the largest change."""
+    """How far answers move: the number of questions that both models answer exactly, the mean and the largest
+    change."""
 
     questions: int
     mean: float
@@ -63,14 +64,14 @@ class Lost:
 
     def __str__(self) -> str:
         if not self.questions:
-            return "what was lost is not known: no question was answered exactly by both models in time"
+            return "the loss is not known: no question was answered exactly by both models in time"
         asked = f"of {self.questions:,} questions about a variable, with some others known, answers move by"
         return f"{asked} {self.mean:.4f} on average and {self.largest:.4f} at most ({self.at})"
 
 
 @dataclass(frozen=True)
 class Distilled(Generic[R]):
-    """A model in words, what became of each rule, and what that changed."""
+    """A model of statements, what happened to each rule, and how far answers moved."""
 
     reasoner: R
     rules: tuple[Fate, ...]
@@ -78,7 +79,7 @@ class Distilled(Generic[R]):
 
     @property
     def complete(self) -> bool:
-        """Whether every rule is in words now, and none was dropped."""
+        """Whether every rule is a statement now, and none was dropped."""
         return all(fate.became == "in words" or (fate.restated is None and not fate.why) for fate in self.rules)
 
     def as_json(self) -> dict[str, object]:
@@ -102,7 +103,7 @@ def restated(model: Model, prior: Prior, deadline: float = float("inf"), seed: i
         if isinstance(rule, Clause):
             yield ""
         elif clock.now() >= deadline:
-            yield "not restated in time"
+            yield "no statement was found in time"
         else:
             yield _one(model, rule, drawn)
 
@@ -110,7 +111,7 @@ def restated(model: Model, prior: Prior, deadline: float = float("inf"), seed: i
 def _one(model: Model, rule: Rule, drawn: Callable[[int], Tensor]) -> Restated | str:
     codec = model.codec
     if codec is not None and codec.encoder is None:
-        return "without an encoder nobody knows what it says of observed points"
+        return "without an encoder its meaning for observed points is not known"
 
     def grades(points: Tensor) -> Tensor:
         return rule.grades(points if codec is None else codec.encode(points))
@@ -128,9 +129,9 @@ def distil(
 ) -> tuple[Model, tuple[Fate, ...], Lost]:
     """Statements in the place of the rules with which they agree on that share of points; see the module."""
     if model.closed:
-        raise NbrError("a model with closed variables is in words already")
+        raise NbrError("a model with closed variables already consists of statements")
     if not WORDS_DO <= agreement <= 1:
-        raise NbrError(f"the agreement is a share from {WORDS_DO} to 1, not {agreement:g}")
+        raise NbrError(f"the agreement must be a share from {WORDS_DO} to 1, not {agreement:g}")
     fates: list[Fate] = []
     rules: list[Rule] = []
     for number, (rule, found) in enumerate(zip(model.rules, restated(model, prior, seed=seed), strict=True), start=1):
@@ -148,10 +149,10 @@ def _decided(number: int, rule: Rule, found: Restated | str, agreement: float, k
         return Fate(number, str(rule), "as it was"), [rule]
     words = found if isinstance(found, Restated) else None
     if rule.choice is not None or (rule.source is not None and rule.source.nested):
-        return Fate(number, str(rule), "as it was", words, "it is not there independently of others"), [rule]
+        return Fate(number, str(rule), "as it was", words, "it is not independent of other rules"), [rule]
     if words is not None and words.agreement >= agreement:
         if not words.telling:
-            return Fate(number, str(rule), "dropped", words, "it tells no points apart"), []
+            return Fate(number, str(rule), "dropped", words, "it does not distinguish any points"), []
         return Fate(number, str(rule), "in words", words), _clauses(rule, words)
     why = found if isinstance(found, str) else f"the words agree on less than {agreement:.4g} of points"
     return Fate(number, str(rule), "as it was" if keep else "dropped", words, why), [rule] if keep else []

@@ -44,7 +44,7 @@ class Weighed:
     value: str
     probability: float | None
     answer: Answer | None
-    range: tuple[float, float] | None = None  # 95%, by the rows that a learned model knows of
+    range: tuple[float, float] | None = None  # 95% range, from the rows that a learned model knows of
 
     @property
     def low(self) -> float | None:
@@ -109,7 +109,7 @@ def every(model: Model, given: Sequence[Given], belief: bool, settings: Settings
         else:
             rests = [under(alone, model, conditions[0], torch.Generator().manual_seed(0), BEHIND * settings.budget)]
     if why and not shares and not belief:
-        raise NbrError(f"not all values can be weighed at once: {why}; ask for one alone")
+        raise NbrError(f"not all values can be computed at once: {why}; ask for one variable alone")
     found = []
     for place, (each, condition) in enumerate(zip(given, conditions, strict=True)):
         left = (deadline - clock.now()) / (len(given) - place)
@@ -123,7 +123,7 @@ def every(model: Model, given: Sequence[Given], belief: bool, settings: Settings
             for name in values
         }
         unlikely = any(share is not None and math.isnan(share) for row in rows.values() for share in row)
-        notes = [f"not all values can be weighed at once: {why}"] if why else []
+        notes = [f"not all values can be computed at once: {why}"] if why else []
         notes += ["the condition has probability 0"] if unlikely else []
         found.append(Everything(None if each is None else str(each), variables, tuple(notes)))
     return found

@@ -137,7 +137,7 @@ def _failures(model: Model, each: Expectation, variable: str | None, settings: S
             ties = [v.value for v in ranking.values if v.answer.plausibility == first.plausibility]
             ties = [v.value for v in ranking.values if v.value in ties and v.answer.belief == first.belief]
             if each.best is not None and ties != [each.best]:
-                yield f"first comes {' and '.join(ties)}, not {each.best}"
+                yield f"the first is {' and '.join(ties)}, not {each.best}"
     except NbrError as error:
         yield str(error)
         return

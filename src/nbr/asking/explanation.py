@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ WORTH_TELLING = 0.005  # by which a rule moves an answer, or an observation narr
 
 @dataclass(frozen=True)
 class Effect:
-    """A rule, by its number from 1, and what the answer would be without it."""
+    """A rule, by its number from 1, and the answer without it."""
 
     rule: int
     text: str
@@ -40,7 +40,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Point:
-    """A point of the world in words, how plausible it is, and the rules that it breaks."""
+    """A point of the world in words, its plausibility, and the numbers of the rules that it breaks."""
 
     values: dict[str, str]
     plausibility: float  # E[mu]: not normalised by the conflict
@@ -52,7 +52,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Observation:
-    """A variable, the mean gap between belief and plausibility once it is observed, and what that costs, if told."""
+    """A variable, the mean gap between belief and plausibility after observing it, and the cost of observing it, if
+    given."""
 
     variable: str
     gap: float
@@ -68,10 +69,12 @@ class Observation:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The answer, what each rule does to it, minimal sets of rules for it and in conflict, points, what to observe.
+    """Why an answer is what it is.
 
-    Supports and conflicts are lists of rule numbers, the most probable set first. Fuzzy rules are taken at grade 1/2
-    there, and `at_half` names them.
+    `effects` has the rules that change the answer; `supports` and `conflicts` are minimal sets of rules that entail the
+    question or contradict the condition, as lists of rule numbers, the most probable set first; `witness` and `counter`
+    are a point for the question and one against it; `next` ranks the variables to observe. In sets of rules a fuzzy
+    rule counts as satisfied from grade 1/2 on, and `at_half` names such rules.
     """
 
     answer: Answer
@@ -83,6 +86,7 @@ class Explanation:
     witness: Point | None
     counter: Point | None
     next: tuple[Observation, ...]
+    against: list[list[int]] = field(default_factory=list)  # minimal sets that entail that the question does not hold
     at_half: tuple[int, ...] = ()
     probability: Probability | str | None = None  # how often, of a model with a prior, or why that is not known
     moved: Moved | None = None  # from the base rate to that probability, where there is a condition
@@ -101,6 +105,7 @@ class Explanation:
                 for each in self.rules
             ],
             "supports": self.supports,
+            "against": self.against,
             "conflicts": self.conflicts,
             "supports_complete": self.supports_complete,
             "conflicts_complete": self.conflicts_complete,
@@ -115,7 +120,7 @@ class Explanation:
         return None if self.probability is None or isinstance(self.probability, str) else self.probability.as_json()
 
     def words(self) -> str:
-        """The explanation as sentences that a person reads first."""
+        """The explanation in a few sentences."""
         return " ".join(self._sentences())
 
     def _sentences(self) -> list[str]:
@@ -196,7 +201,7 @@ class Explanation:
         return f"{self.answer.question}   {self.answer.title}"
 
     def plot(self) -> Figure:
-        """The interval of the answer above those without each rule, as a figure of matplotlib."""
+        """Draw the answer above the answers without each rule, as a matplotlib figure."""
         return intervals.show(self.bars(), self.title)
 
     def _repr_html_(self) -> str:

@@ -111,7 +111,7 @@ def by_maxsat(weights: Weights, count: int, limits: Limits) -> Ranked:
     said = [rule.at_least(1.0) if rule.levels() == [1.0] else None for rule in weights.rules]
     statements = [each for each in said if each is not None]
     if len(statements) < len(said):
-        raise Unfit("a rule is no statement")
+        raise Unfit("a rule is not a statement")
     if not sat.available():
         raise Unfit("there is no solver")
     if weights.prior is not None and compares_numbers([*statements, *weights.said]):
@@ -134,7 +134,7 @@ def _masses(prior: Prior | None, parts: Mapping[str, Values]) -> list[Factor]:
         return []
     found = prior.factors({name: each.allowed for name, each in parts.items()})
     if found is None or any(name not in parts for names, _ in found for name in names):
-        raise Unfit("the prior is no product of tables of what is seen")
+        raise Unfit("the prior is not a product of tables of observed variables")
     if sum(table.numel() for _, table in found) > ENTRIES:
         raise Unfit(f"the tables of the prior have more than {ENTRIES:,} entries")
     return found

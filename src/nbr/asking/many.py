@@ -85,7 +85,9 @@ def pairs(questions: Iterable[Any]) -> list[Question]:
         asked, given = each if isinstance(each, list | tuple) and len(each) == 2 else (each, None)
         if not isinstance(asked, str) or not isinstance(given, str | None):
             wrong = type(given if isinstance(asked, str) else asked).__name__
-            raise NbrError(f"question {number}: it is a text, or a text and a condition, not a {wrong}")
+            raise NbrError(
+                f"question {number}: it must be a text, or a pair of a question and a condition, not a {wrong}"
+            )
         found.append((asked, given))
     return found
 

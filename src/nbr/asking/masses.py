@@ -19,7 +19,10 @@ LISTED = 1 << 24  # memberships of all points in all worlds
 
 @dataclass(frozen=True)
 class FocalSet:
-    """A fuzzy set that carries mass: the membership of each point, with a highest grade of 1."""
+    """A fuzzy set that carries mass, scaled so that its highest grade is 1.
+
+    `points` has shape (points, variables), `grades` shape (points,), and `mass` is the mass of the set.
+    """
 
     points: Tensor  # (points, variables)
     grades: Tensor  # (points,)

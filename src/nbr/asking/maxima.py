@@ -60,9 +60,9 @@ class Wanted:
     @property
     def no_tables(self) -> str | None:
         if any(isinstance(body.presence, Selectors) for body in self.model.bodies):
-            return "rules share a source or are possibilities of which one is there"
+            return "rules share a source, or exclude each other"
         if self.model.codec is not None:
-            return "rules on codes are no tables"
+            return "rules on codes are not tables"
         return "the condition is fuzzy" if isinstance(self.condition, Rule) else None
 
     @property
@@ -150,7 +150,7 @@ class MaxSat(Way[Wanted, Candidates]):
     name = "maxsat"
 
     def unfit(self, asked: Wanted) -> str | None:
-        return asked.no_tables or (None if asked.stated else "the rules are no statements")
+        return asked.no_tables or (None if asked.stated else "the rules are not statements")
 
     def missing(self) -> str | None:
         return None if sat.available() else SOLVER.replace("drawing worlds", "the best point of so large a world")

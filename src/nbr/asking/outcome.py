@@ -76,7 +76,7 @@ def _ratio(part: Interval, whole: Interval) -> Interval:
     return low, (min(part[1] / whole[0], 1.0) if whole[0] > 0 else 1.0)
 
 
-UNKNOWN = Outcome((0.0, 1.0), (0.0, 1.0), (0.0, 1.0), "proved", "none", why="there was no time to look at it at all")
+UNKNOWN = Outcome((0.0, 1.0), (0.0, 1.0), (0.0, 1.0), "proved", "none", why="there was no time to examine it")
 
 
 def of_formula(estimate: Estimate, sure: Estimate | None = None, why: str = "") -> Outcome:

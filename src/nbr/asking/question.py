@@ -50,14 +50,14 @@ class Settings:
         if self.engine not in names():
             raise NbrError(f"unknown engine {self.engine!r}; there are {', '.join(names())}")
         if not _is_number(self.budget) or not self.budget > 0:
-            raise NbrError(f"the budget is a number of seconds above 0, not {self.budget}")
+            raise NbrError(f"the budget must be a number of seconds above 0, not {self.budget}")
         if not _is_number(self.tolerance) or not 0 <= self.tolerance < 1:
-            raise NbrError(f"the tolerance is a number from 0 to 1, not {self.tolerance}")
+            raise NbrError(f"the tolerance must be a number from 0 to 1, not {self.tolerance}")
         finest = by_points.FINEST
         if self.grid is not None and (not isinstance(self.grid, int) or not 1 <= self.grid <= finest):
-            raise NbrError(f"the grid is a whole number of pieces from 1 to {finest:,}, not {self.grid}")
+            raise NbrError(f"the grid must be a whole number of pieces from 1 to {finest:,}, not {self.grid}")
         if not isinstance(self.seed, int) or not 0 <= self.seed < 1 << 63:
-            raise NbrError(f"the seed is a whole number from 0 to 2^63, not {self.seed}")
+            raise NbrError(f"the seed must be a whole number from 0 to 2^63, not {self.seed}")
 
 
 def _is_number(value: object) -> bool:

@@ -38,7 +38,7 @@ LEAST = 0.02  # seconds that a value may always take
 
 @dataclass(frozen=True)
 class Value:
-    """One value of a variable, or one piece of a number, and what is known of it."""
+    """A value of a variable, or a piece of a number, with its answer."""
 
     value: str
     answer: Answer
@@ -50,7 +50,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The values of a variable, the most plausible first; of equally plausible ones the most believed."""
+    """The values of a variable, the most plausible first; equally plausible ones by belief."""
 
     variable: str
     given: str | None
@@ -87,7 +87,7 @@ class Ranking:
         return f"{self.variable}   {given}conflict {self.conflict:.2f}"
 
     def plot(self) -> Figure:
-        """The intervals of all values as a figure of matplotlib."""
+        """Draw the intervals of all values as a matplotlib figure."""
         return intervals.show(self.bars(), self.title)
 
     def _repr_html_(self) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """A model and what was observed so far.
+    """A model with observations.
 
     >>> import nbr
     >>> r = nbr.Reasoner(nbr.World.bits(3), [nbr.Clause("x0 -> x1", 0.9), nbr.Clause("x1 -> x2", 0.8)])
@@ -38,11 +38,15 @@ class Session:
 
     @property
     def condition(self) -> Expression | None:
-        """All that was observed."""
+        """All observations as one condition."""
         return conjunction(self.observed)
 
     def given(self, observation: str | Expression) -> Session:
-        """The same with one more observation."""
+        """Add an observation.
+
+        Args:
+            observation: A statement in the query language.
+        """
         statement = parse(observation, self.model.world) if isinstance(observation, str) else observation
         if not isinstance(statement, Expression):
             raise NbrError(f"observation: it is a statement in the query language, not a {type(observation).__name__}")
@@ -50,19 +54,29 @@ class Session:
         return Session(self.model, (*self.observed, statement), self._memo)
 
     def ask(self, question: Proposition, **settings: object) -> Answer:
-        """The answer given all observations; settings as for `Reasoner.ask`."""
+        """The answer given all observations.
+
+        Args:
+            question: As in `Reasoner.ask`.
+            **settings: The settings of `Reasoner.ask`.
+        """
         return ask(self.model, question, self.condition, Settings(**settings), self._memo)  # type: ignore[arg-type]
 
     def explain(self, question: Proposition, **settings: object) -> Explanation:
-        """Why, given all observations."""
+        """The explanation given all observations.
+
+        Args:
+            question: As in `Reasoner.explain`.
+            **settings: The settings of `Reasoner.explain`.
+        """
         return explained(self.model, question, self.condition, Settings(**settings))  # type: ignore[arg-type]
 
     def probability(self, question: str | Expression, *, budget: float = 10.0, seed: int = 0) -> Probability:
-        """How often, given all observations; see `Reasoner.probability`."""
+        """The probability given all observations; see `Reasoner.probability`."""
         return probability(self.model, question, self.condition, budget=budget, seed=seed)
 
     def marginals(self, *, belief: bool = False, budget: float = 10.0) -> pd.DataFrame:
-        """How often every value of every variable is, given all observations."""
+        """The probability of every value of every variable given all observations; see `Reasoner.marginals`."""
         return every.table(self.model, self.condition, belief, Settings(budget=budget))
 
     def best(self, count: int = 1, *, budget: float = 10.0, seed: int = 0) -> Best:

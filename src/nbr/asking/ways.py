@@ -56,7 +56,7 @@ def answered(part: Component, name: str, grid: int | None, limits: Limits, memo:
         raise NbrError(f"the engine {name!r} does not fit: variables are closed; leave the choice to 'auto'")
     if name in ENGINES:
         found = Points(name).solve(asked, limits)
-        return replace(found, why="as you asked for")
+        return replace(found, why="as requested")
     return _auto(asked, limits) if name == "auto" else _named(asked, name, limits)
 
 
@@ -75,11 +75,11 @@ def _auto(asked: Asked, limits: Limits) -> Outcome:
     ways = [way for way in WAYS if (way.name in CLOSED if closed else way.name != Least.name)]
     result = auto(ways, asked, limits)
     if result.found is None:
-        return replace(UNKNOWN, notes=result.missing, why="no way had found anything when the time was up")
+        return replace(UNKNOWN, notes=result.missing, why="no engine had a result when the time was up")
     found, notes = result.found, result.missing if result.found.width > limits.tolerance else ()
     more = ""
     if result.open and found.width > limits.tolerance:
-        more = f"; with more time {' or '.join(result.open)} may tell more"
+        more = f"; with more time {' or '.join(result.open)} may narrow it"
     return replace(found, notes=tuple(dict.fromkeys((*found.notes, *notes))), why=found.why + more)
 
 

@@ -146,10 +146,17 @@ def _scaler(step: Any, size: int) -> Scaling | None:
 
 
 def certified_radius(model: Any, X: Any) -> Array:
-    """A radius for each row of X, in the units of X: no change of at most that L2 length changes its label.
+    """The radius of each input within which its label provably cannot change.
 
-    For classifiers of this package, for linear classifiers of scikit-learn (logistic regression, linear SVM, ridge,
-    perceptron), whose radius is their exact margin, and for a Pipeline of scalers that ends in one of either.
+    It is computed for classifiers of this package, for linear classifiers of scikit-learn (logistic regression, linear
+    SVM, ridge, perceptron), where it is the exact margin, and for a Pipeline of scalers that ends in one of these.
+
+    Args:
+        model: The trained classifier.
+        X: The inputs, one in each row.
+
+    Returns:
+        L2 radii in the units of X, shape (n,).
     """
     if hasattr(model, "certified_radius"):
         found: Array = model.certified_radius(X)

@@ -35,12 +35,21 @@ SAVED = (linear.NAME, "nonexpansive", "robust", "belief")  # kinds of rules that
 
 @registry.kind("model", "belief")
 class BeliefClassifier(Pictures, BeliefEstimator):
-    """Any classifiers as rules, each on its own frame of discernment; beliefs are learned.
+    """Any classifiers as rules, each on its own frame of discernment, with learned beliefs.
 
-    `rules` is a list of (estimator, frame): a frame such as [{0}, {5, 6}, {7}] lists the groups of labels that the
-    estimator tells apart. Its grades for labels outside the frame are 1. An estimator without a frame tells all labels
-    apart. By default there is a logistic regression for every pair of labels. Beliefs are learned on a part of the data
-    that the estimators do not see, by maximum likelihood of the labels; the estimators are then trained on all of it.
+    Beliefs are learned by maximum likelihood on a part of the data that the estimators do not see; the estimators are
+    then trained on all of it.
+
+    Args:
+        rules: Estimators, or pairs of an estimator and a frame. A frame such as [{0}, {5, 6}, {7}] lists the groups of
+            labels that the estimator distinguishes; its grade for other labels is 1. None is a logistic regression for
+            every pair of labels.
+        combine: How rules are combined: "scaled" or "cautious".
+        held_out: The share of the examples that beliefs are learned from.
+        steps: The number of training steps for beliefs.
+        preparation: How picture files are prepared: "none", "scale" or "digits".
+        random_state: The seed of all randomness.
+        n_jobs: The number of processes.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -69,7 +78,13 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> BeliefClassifier:
-        """Train every rule on the labels of its frame, and learn how far to believe each."""
+        """Train every rule on the labels of its frame, and learn its belief.
+
+        Args:
+            X: Inputs: vectors of shape (n, size), or pictures of shape (n, height, width) or (n, height, width,
+                channels).
+            y: Labels, shape (n,).
+        """
         check_combine(self.combine)
         points, truth = validate_data(self, self._flat(X, True), y)
         points = self._shaped(points)
@@ -94,7 +109,7 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         if self.rules is None:
             return [(LogisticRegression(max_iter=1000), frame) for frame in frames.pairs(names)]
         if isinstance(self.rules, str) or not isinstance(self.rules, Sequence) or not len(self.rules):
-            raise NbrError("rules is a list of estimators, or of pairs (estimator, frame), with at least one")
+            raise NbrError("rules must be a list of estimators, or of pairs (estimator, frame), with at least one")
         found: list[tuple[Any, frames.Frame]] = []
         for number, rule in enumerate(self.rules, 1):
             pair = isinstance(rule, (tuple, list)) and len(rule) == 2
@@ -227,7 +242,7 @@ class BeliefClassifier(Pictures, BeliefEstimator):
 def _restored(told: object, parts: registry.Parts) -> Any:
     name = told.get("classifier") if isinstance(told, dict) else None
     if not isinstance(told, dict) or name not in SAVED:
-        raise NbrError(f"a rule of a classifier is one of {', '.join(SAVED)}, not {name!r:.60}")
+        raise NbrError(f"a rule of a classifier must be one of {', '.join(SAVED)}, not {name!r:.60}")
     if name == linear.NAME:
         return linear.from_spec(told, parts.tensors)
     return registry.find("model", name).from_spec(told, parts)
@@ -239,7 +254,7 @@ def _check(found: BeliefClassifier, table: Tensor) -> None:
     if not rules or table.shape != (rules, labels) or found.beliefs_.shape != (rules,):
         raise NbrError(f"the frames and beliefs of a classifier are not those of {rules} rules about {labels} labels")
     if not bool(((found.beliefs_ >= 0) & (found.beliefs_ <= 1)).all()):
-        raise NbrError("the belief of a classifier's rule is a number from 0 to 1")
+        raise NbrError("the belief of a classifier's rule must be a number from 0 to 1")
     for number, (each, group) in enumerate(zip(found.estimators_, table.tolist(), strict=True), 1):
         told = each.classes_.tolist()
         if each.n_features_in_ != found.n_features_in_:
@@ -247,7 +262,7 @@ def _check(found: BeliefClassifier, table: Tensor) -> None:
         if getattr(each, "shape_", None) != found.shape_:
             raise NbrError(f"rule {number} takes inputs of another shape than {found.shape_ or 'vectors'}")
         if told != list(range(len(told))) or set(group) - {-1} != set(told):
-            raise NbrError(f"rule {number} does not tell the groups of its frame apart")
+            raise NbrError(f"rule {number} does not distinguish the groups of its frame")
 
 
 def _sound(bounds: Tensor, name: str) -> Tensor:

@@ -24,11 +24,11 @@ def check_box(box: object) -> None:
     """Raise an error unless this says what values inputs may have."""
     pair = isinstance(box, (tuple, list)) and len(box) == 2 and all(is_number(end) for end in box)
     if box is not None and not (isinstance(box, (tuple, list)) and pair and box[0] < box[1]):
-        raise NbrError(f"box is the least and the most that a value may be, such as (0, 1), not {box!r:.60}")
+        raise NbrError(f"box must be the lowest and the highest value of an input, such as (0, 1), not {box!r:.60}")
 
 
 def check_epsilon(epsilon: object) -> float:
     """A radius to be robust at."""
     if not isinstance(epsilon, Real) or not is_number(epsilon) or not float(epsilon) > 0:
-        raise NbrError(f"epsilon is a finite number above 0, or for RobustClassifier 'auto', not {epsilon!r:.60}")
+        raise NbrError(f"epsilon must be a finite number above 0, or for RobustClassifier 'auto', not {epsilon!r:.60}")
     return float(epsilon)

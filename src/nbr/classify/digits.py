@@ -25,7 +25,7 @@ def prepared(pixels: Array) -> tuple[Array, list[str]]:
         pixels = 1 - pixels
         said.append("dark on light: inverted, since MNIST is light on dark")
     if pixels.max() - pixels.min() < 0.1:
-        raise NbrError("there is nothing drawn on it")
+        raise NbrError("the picture is blank")
     if pixels.shape != (SIDE, SIDE):
         said.append(f"{pixels.shape[1]} x {pixels.shape[0]} pixels: cut out, scaled and centred as MNIST is")
         pixels = _centred(pixels)

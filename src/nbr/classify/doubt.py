@@ -76,7 +76,7 @@ class Doubt:
         if not tensors:
             return None
         if known is None or set(tensors) != {field.name for field in fields(cls)}:
-            raise NbrError("a classifier's doubt has other parts than it needs")
+            raise NbrError("a classifier's doubt does not have the expected parts")
         count = _count(known, labels)
         wide = tensors["second"].shape[-1] if tensors["second"].dim() == 2 else 0
         shapes = {

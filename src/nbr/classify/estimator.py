@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
 from torch import Tensor
@@ -22,53 +21,13 @@ from nbr.classify.familiarity import Familiarity
 from nbr.classify.intervals import MOST_LABELS, Intervals, discounted, in_label
 from nbr.classify.rejection import Rejection
 from nbr.classify.tempering import sharpness
+from nbr.classify.verdicts import Array, Reason, Verdict
 from nbr.errors import NbrError
 from nbr.parallel import mapped, pieces
-from nbr.plots import html
 from nbr.storage import container
 
-Array = NDArray[Any]
-SHOWN = 20  # inputs of a verdict in a notebook
 CHUNK = 1024  # inputs that a process judges at a time
 UNPROVED = "a proof needs rules of two groups each, whose estimators have a Lipschitz constant, lipschitz_"
-
-
-@dataclass(frozen=True)
-class Reason:
-    """What a rule, numbered from 0, adds for one of the two most plausible labels of an input against the other."""
-
-    rule: int
-    kind: str
-    speaks_for: Any
-    weight: float
-    proved_radius: float | None  # within which the rule goes on speaking for the same labels
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """All that a classifier says about some inputs, from one evaluation of its rules."""
-
-    labels: Array  # (n,)
-    intervals: Array | None  # (n, labels, 2): belief and plausibility; None if there are too many labels
-    conflict: Array | None  # (n,)
-    familiarity: Array | None  # (n,): how far the input is like the examples; None if nothing is known of them
-    radius: Array | None  # (n,): a proved L2 radius; None if the rules allow no proof
-    reasons: list[list[Reason]]  # of each input, those that count most first
-    classes: Array  # (labels,): whose intervals those are, in their order
-
-    def _repr_html_(self) -> str:
-        rows = [html.row("label", *map(str, self.classes), "conflict", "proved radius")]
-        rows += [self._row(place) for place in range(min(SHOWN, len(self.labels)))]
-        more = f"<p>and {len(self.labels) - SHOWN:,} more</p>" if len(self.labels) > SHOWN else ""
-        return f"<table>{''.join(rows)}</table>{more}"
-
-    def _row(self, place: int) -> str:
-        told = [] if self.intervals is None else self.intervals[place].tolist()
-        width = max(2, 16 // max(1, len(told)))
-        bars = [html.bar((low, low), (high, high), width) for low, high in told] or [""] * len(self.classes)
-        known = (self.conflict, self.radius)
-        numbers = ["" if each is None else f"{each[place]:.4f}" for each in known]
-        return html.row(f"<b>{html.said(str(self.labels[place]))}</b>", *bars, *numbers)
 
 
 class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -101,14 +60,19 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     @abstractmethod
     def contents(self) -> dict[str, int]:
-        """What it is made of, in numbers."""
+        """The number of parts of each kind."""
 
     def listed_rules(self) -> list[dict[str, Any]]:
-        """The rules one by one, where each has a kind, a frame and a belief worth telling."""
+        """The rules one by one, each with its kind, its frame and its belief."""
         return []
 
     def verdict(self, X: ArrayLike, reasons: int = 5) -> Verdict:
-        """Labels, intervals, conflict, proved radii and the rules that count most, from one evaluation."""
+        """Labels, intervals, conflict, proved radii and the rules that count most, from one evaluation of the rules.
+
+        Args:
+            X: Inputs, as in `predict`.
+            reasons: The number of rules to list for each input.
+        """
         found = self._evaluate(X)
         scores, radius = found.scores(), found.radius(self._furthest)
         degree = self._degree(X, found, scores)
@@ -124,25 +88,51 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         )
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Equation (14), log Pl of each label up to a constant of the input; with two labels, their difference."""
+        """Equation (14): log Pl of each label, up to a constant for each input.
+
+        Args:
+            X: Inputs, as in `predict`.
+
+        Returns:
+            Values of shape (n, labels); for two labels their difference, shape (n,).
+        """
         scores = self._scores(X)
         return (scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores).numpy()
 
     def predict(self, X: ArrayLike) -> Array:
-        """The most plausible label."""
+        """The most plausible label of each input.
+
+        Args:
+            X: Inputs: vectors of shape (n, size), or pictures of shape (n, height, width) or (n, height, width,
+                channels).
+
+        Returns:
+            Labels, shape (n,).
+        """
         best = self._scores(X).argmax(dim=1).numpy()
         found: Array = self.classes_[best]
         return found
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """The softmax of log Pl: the probability of the label under a uniform prior (section 4.4).
+        """The softmax of log Pl: the probability of each label under a uniform prior (section 4.4).
 
-        Where the classifier was calibrated, log Pl is first multiplied by `sharpness_`.
+        A calibrated classifier first multiplies log Pl by `sharpness_`.
+
+        Args:
+            X: Inputs, as in `predict`.
+
+        Returns:
+            Probabilities, shape (n, labels).
         """
         return (self._scores(X) * self.sharpness_).softmax(dim=1).numpy()
 
     def calibrate(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn how sharp probabilities should be, from inputs that it was not trained on; nothing else changes."""
+        """Learn how sharp probabilities should be; nothing else changes.
+
+        Args:
+            X: Inputs that the classifier was not trained on.
+            y: Their labels, shape (n,).
+        """
         scores = self._evaluate(X).scores()
         truth = np.asarray(y)
         unknown = set(truth.tolist()) - set(self.classes_.tolist())
@@ -154,72 +144,138 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         return self
 
     def belief(self, X: ArrayLike) -> Array:
-        """The interval [belief, plausibility] of each label: (n, labels, 2); wide for inputs unlike the examples."""
+        """The interval of each label; it is wide for inputs unlike the examples.
+
+        Args:
+            X: Inputs, as in `predict`.
+
+        Returns:
+            [belief, plausibility], shape (n, labels, 2).
+        """
         return self._by_rows(_told, X)
 
     def conflict(self, X: ArrayLike) -> Array:
-        """How far the rules contradict each other about each input: (n,)."""
+        """How far the rules contradict each other about each input.
+
+        Args:
+            X: Inputs, as in `predict`.
+
+        Returns:
+            Values from 0 to 1, shape (n,).
+        """
         return self._evaluate(X).intervals().conflict.numpy()
 
     def familiarity(self, X: ArrayLike) -> Array:
-        """How far each input is like the examples of its label, the degree to which the rules are believed: (n,)."""
+        """How similar each input is to the training examples of its label: the degree to which the rules are believed.
+
+        Args:
+            X: Inputs, as in `predict`.
+
+        Returns:
+            Values from 0 to 1, shape (n,).
+        """
         found = self._evaluate(X)
         degree = self._degree(X, found, found.scores())
         if degree is None:
-            raise NbrError("nothing is known of the examples that this classifier was trained on")
+            raise NbrError("this classifier has no record of the examples that it was trained on")
         return degree.numpy()
 
     def weights_of_evidence(self, X: ArrayLike) -> Array:
-        """log Pl - log(1 - Bel) of each label: evidence for it and against it together, the paper's alternative."""
+        """log Pl - log(1 - Bel) of each label: evidence for and against it together, the paper's alternative.
+
+        Args:
+            X: Inputs, as in `predict`.
+
+        Returns:
+            Weights, shape (n, labels).
+        """
         found = self._intervals(X)
         tiny = torch.finfo(torch.float64).tiny
         return (found.plausibility.clamp(min=tiny).log() - (1 - found.belief).clamp(min=tiny).log()).numpy()
 
     def predict_set(self, X: ArrayLike) -> list[set[Any]]:
-        """The labels that no other beats for sure: those whose plausibility reaches the largest belief."""
+        """The labels whose plausibility reaches the largest belief, so that no other label certainly beats them.
+
+        Args:
+            X: Inputs, as in `predict`.
+        """
         found = self._intervals(X)
         within = (found.plausibility >= found.belief.amax(dim=1, keepdim=True)).numpy()
         return [set(self.classes_[row].tolist()) for row in within]
 
     def certified_radius(self, X: ArrayLike) -> Array:
-        """A radius for each input: no perturbation of at most that L2 length changes its label. Sound in float64."""
+        """The radius of each input within which its label provably cannot change, in float64.
+
+        Args:
+            X: Inputs, as in `predict`.
+
+        Returns:
+            L2 radii in the units of X, shape (n,).
+        """
         return self._by_rows(_proved, X)
 
     def reject(self, X: ArrayLike, right: float = 0.95) -> Array:
-        """Inputs to pass on to somebody else, true or false: (n,).
+        """The inputs to pass on, so that a given share of the other labels is right.
 
-        Of those that are left, as many labels shall be right as `right` says; of examples that were held out, and
-        damaged where they were pictures, they were. What is passed on is what scores lowest by `trust`.
+        The threshold comes from examples that were held out, damaged ones among them where they are pictures. What is
+        passed on is what `trust` scores lowest.
+
+        Args:
+            X: Inputs, as in `predict`.
+            right: The share of the remaining labels that should be right.
+
+        Returns:
+            Booleans, shape (n,).
         """
         found: Array = self.trust(X) < self._rejection().threshold(right)
         return found
 
     def trust(self, X: ArrayLike) -> Array:
-        """What `reject` goes by, larger where a label is more often right: (n,).
+        """The score that `reject` uses: the belief in the label or its proved radius, whichever detected errors better.
 
-        The belief in the label, or its proved radius, whichever told errors better on examples that were held out.
+        Args:
+            X: Inputs, as in `predict`.
+
+        Returns:
+            Scores, larger where the label is more often right, shape (n,).
         """
         return self._by_rows(_sure if self._rejection().score == "belief" else _proved, X)
 
     def _rejection(self) -> Rejection:
         if self.rejection_ is None:
-            raise NbrError("it is not known which inputs to pass on: nothing was held out when it was trained")
+            raise NbrError("this classifier cannot reject inputs: no examples were held out when it was trained")
         return self.rejection_
 
     def rule_radius(self, X: ArrayLike) -> Array:
-        """For each input and rule, how far the rule goes on speaking for the same labels, proved: (n, rules)."""
+        """For each input and rule, the radius within which the rule provably supports the same labels.
+
+        Args:
+            X: Inputs, as in `predict`.
+
+        Returns:
+            L2 radii, shape (n, rules).
+        """
         radius = self._evaluate(X).rule_radius()
         if radius is None:
             raise NbrError(UNPROVED)
         return radius.numpy()
 
     def reasons(self, X: ArrayLike, most: int = 5) -> list[list[Reason]]:
-        """The rules that count most between the two most plausible labels of each input."""
+        """The rules that count most between the two most plausible labels of each input.
+
+        Args:
+            X: Inputs, as in `predict`.
+            most: The number of rules for each input.
+        """
         found = self._evaluate(X)
         return self._reasons(found, found.scores(), most)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the trained classifier to a .nbr file, which `nbr.load` reads."""
+        """Write the trained classifier to a file, which `nbr.load` reads.
+
+        Args:
+            path: A file that ends in .nbr.
+        """
         container.save(self, path)
 
     def _scores(self, X: ArrayLike) -> Tensor:

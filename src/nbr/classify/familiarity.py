@@ -57,7 +57,7 @@ class Familiarity:
             return None
         tensors = {"step": torch.ones(len(tensors.get("weights", ()))), **tensors}  # the first files had no steps
         if set(tensors) != {field.name for field in fields(cls)}:
-            raise NbrError("a classifier's familiarity has other parts than it needs")
+            raise NbrError("a classifier's familiarity does not have the expected parts")
         exact = {"references", "labels"}  # all else is computed with in float32
         found = cls(
             **{
@@ -91,7 +91,7 @@ class Familiarity:
             if not bool(part.sum(dtype=torch.float64).isfinite()):
                 raise NbrError(f"the {name} of a classifier's familiarity are not finite numbers")
         if not torch.equal(self.labels.unique_consecutive().long(), torch.arange(labels)):
-            raise NbrError("the examples of a classifier's familiarity do not stand label by label")
+            raise NbrError("the examples of a classifier's familiarity are not grouped by label")
         if bool((self.distances < 0).any()):
             raise NbrError("a distance of a classifier's familiarity is below 0")
 

@@ -38,11 +38,25 @@ Array = NDArray[Any]
 
 @registry.kind("model", "nonexpansive")
 class NonexpansiveClassifier(Pictures, BeliefEstimator):
-    """A network that never moves two inputs apart, trained for a margin of a little more than `epsilon`.
+    """A network with Lipschitz constant 1 for two labels, trained for a margin of a little more than `epsilon`.
 
-    Its output changes by at most `lipschitz_`, which is about 1, times the L2 distance of two inputs: a proof
-    of robustness that comes for free. By itself it is one rule that is believed to degree 1; it also serves as a rule
-    of `BeliefClassifier`, which hands the proof on.
+    Its output changes by at most `lipschitz_`, which is about 1, times the L2 distance of two inputs, which proves a
+    radius for every input. By itself it is one rule with belief 1; as a rule of `BeliefClassifier` it passes its
+    proof on.
+
+    Args:
+        epsilon: The L2 radius to be robust at, in the units of the inputs.
+        widths: The units of each hidden layer; even.
+        epochs: The number of passes over the examples.
+        batch_size: The number of examples in a training step.
+        beta: How far the output is lowered in training, in epsilons.
+        augment: How strongly pictures are changed at random in training; 0 leaves them unchanged.
+        box: The lowest and the highest value of an input, such as (0, 1).
+        preparation: How picture files are prepared: "none", "scale" or "digits".
+        random_state: The seed of all randomness.
+        n_jobs: The number of processes that classify inputs.
+        checkpoint: A file for checkpoints; a run that was stopped continues from it.
+        verbose: Whether to show progress on stderr.
     """
 
     combine = "scaled"
@@ -78,7 +92,14 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> NonexpansiveClassifier:
-        """Train with the logistic loss of the output, lowered by beta times epsilon where it should be high."""
+        """Train with the logistic loss of the output, after moving it by beta times epsilon towards the wrong label.
+
+        Args:
+            X: Inputs: vectors of shape (n, size), or pictures of shape (n, height, width) or (n, height, width,
+                channels).
+            y: Two labels, shape (n,).
+            sample_weight: The weight of each input, shape (n,).
+        """
         sample = self._sample(X, y, sample_weight)
         if sample.kinds > 2:
             words = f"Only binary classification is supported. The type of the target is {type_of_target(y)}."
@@ -114,12 +135,17 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
 
     @property
     def lipschitz_(self) -> float:
-        """What the output changes by at most, times the L2 distance of two inputs."""
+        """A proved Lipschitz constant of the output in L2."""
         check_is_fitted(self, "rules_")
         return float(self.rules_.networks.bound)
 
     def rounding(self, X: ArrayLike, within: ArrayLike = 0.0) -> Array:
-        """How far float64 may be off in the output, for inputs within an L2 distance of these."""
+        """A bound on the rounding error of the output in float64.
+
+        Args:
+            X: Inputs, as in `predict`.
+            within: The L2 distance from these inputs that the bound covers.
+        """
         far = torch.as_tensor(within, dtype=torch.float64)
         return self.rules_.networks.rounding((length(self._points(X)) + far)[:, None])[:, 0].numpy()
 

@@ -93,7 +93,9 @@ def _pixels(file: ImageFile) -> Pixels:
         deep, clear = np.asarray(file, dtype=np.float64), file.info.get("transparency")
         return Pixels(deep if clear is None else np.where(deep == clear, 65535.0, deep), 65535, clear is None)
     if file.mode not in GREY | COLOUR | {"LA"}:
-        raise NbrError(f"pixels of the kind {file.mode} have no agreed white; save it as 8 or 16 bit grey or colour")
+        raise NbrError(
+            f"pixels of the kind {file.mode} have no defined white level; save it as 8 or 16 bit grey or colour"
+        )
     solid, kind = not file.has_transparency_data, "RGB" if file.mode in COLOUR else "L"
     picture: Image.Image = file
     if not solid:

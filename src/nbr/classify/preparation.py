@@ -67,11 +67,11 @@ class Preparation:
     def refusal(self) -> str | None:
         """Why the classifier takes no picture files, if it does not."""
         if self.shape is None:
-            return "it takes numbers, not pictures"
+            return "its inputs are numbers, not pictures"
         if len(self.shape) == 3 and self.shape[2] != CHANNELS:
-            return f"it takes {self.shape[2]} channels, and files have grey or three"
+            return f"it takes {self.shape[2]} channels, and picture files have one or three"
         if self.values is None:
-            return "it is not known which of its numbers are black and white; train it with box=(black, white)"
+            return "the numbers that mean black and white are not known; train it with box=(black, white)"
         return None
 
     def read(self, path: str | PathLike[str]) -> Prepared:
@@ -96,7 +96,7 @@ class Preparation:
         assert self.shape is not None
         assert self.values is not None
         done = {
-            "none": f"{self.size} pixels, as they are",
+            "none": f"{self.size} pixels, unchanged",
             "scale": f"any size, scaled to {self.size}",
             "digits": f"any size, cut out, scaled and centred as MNIST is, {self.size}",
         }[self.kind]
@@ -142,13 +142,13 @@ class Preparation:
         else:
             found = pixels.grey()
             if pixels.colour:
-                notes.append("colour: its brightness is taken")
+                notes.append("colour: only its brightness is used")
                 stretch *= math.hypot(*pictures.PARTS) / sum(pictures.PARTS)
         if (height, width) != (tall, wide):
             found = np.tensordot(_means(width, wide), found, (1, 1))  # (wide, height, ...)
             found = np.tensordot(_means(height, tall), found, (1, 1))
         if not pixels.solid:
-            notes.append("transparent parts are taken as white paper")
+            notes.append("transparent parts are taken as white")
             return Prepared(self._valued(found), notes)
         largest = max(map(abs, (*self.values, self.values[1] - self.values[0])))
         slack = math.sqrt(found.size) * (height + width + 16) * EPS * largest

@@ -65,11 +65,11 @@ def recipe_of(settings: Any, sample: Sample) -> Recipe:
 
     for name in ("networks", "width", "depth", "head", "epochs", "batch_size", "learning_rate", "beta"):
         if not getattr(settings, name) > 0:
-            raise NbrError(f"{name} is above 0, not {getattr(settings, name)!r}")
+            raise NbrError(f"{name} must be above 0, not {getattr(settings, name)!r}")
     if not 0 <= settings.held_out < 1:
-        raise NbrError(f"held_out is a share from 0 up to 1, not {settings.held_out!r}")
+        raise NbrError(f"held_out must be a share of at least 0 and less than 1, not {settings.held_out!r}")
     if settings.linear not in (True, False, "auto"):
-        raise NbrError(f'linear is True, False or "auto", not {settings.linear!r}')
+        raise NbrError(f'linear must be True, False or "auto", not {settings.linear!r}')
     if settings.frames not in FRAMES:
         raise NbrError(f"unknown frames {settings.frames!r}" + suggest(str(settings.frames), FRAMES))
     frames = settings.frames

@@ -39,7 +39,7 @@ class Rejection:
     def threshold(self, right: float) -> float:
         """The smallest score from which on this share of the labels were right; infinite if there is none."""
         if not 0 < right < 1:
-            raise NbrError(f"the share of labels that shall be right is between 0 and 1, not {right!r}")
+            raise NbrError(f"the share of labels that should be right must be between 0 and 1, not {right!r}")
         share = self.right.double().flip(0).cumsum(0) / torch.arange(1, len(self.right) + 1)
         share = share.flip(0)  # of those with this score or a larger one
         first = torch.ones_like(self.right)

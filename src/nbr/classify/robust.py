@@ -54,47 +54,41 @@ FURTHEST = 8.0  # times epsilon: no larger radius is looked for
 
 @registry.kind("model", "robust")
 class RobustClassifier(Pictures, BeliefEstimator):
-    """Nonexpansive networks and memorised examples, each a rule with a degree of belief.
+    """Nonexpansive networks and memorised examples, each a rule with a degree of belief; a scikit-learn estimator.
 
-    Most people need three settings: `epsilon`, `random_state`, and for pictures `box` or `preparation`. Inputs are
-    vectors (n, size), pictures (n, height, width) or (n, height, width, channels).
+    Most uses need three settings: `epsilon`, `random_state`, and for pictures `box` or `preparation`.
 
-    What it is for
-
-    - `epsilon`: the L2 radius to be robust at, in the units of the inputs. "auto" takes a quarter of the usual distance
-      to the nearest example of another label.
-    - `box`: the least and the most that a value may be, such as (0, 1): black and white of pictures.
-    - `preparation`: what is done to picture files: "none", "scale" for files of any size, "digits" as MNIST was made.
-    - `random_state`: where randomness comes from; the same number gives the same classifier.
-
-    What it is made of
-
-    - `frames`: what networks tell apart: "rest", each label from all others, with `networks` networks for each label;
-      "pairs", one network for each pair of labels; "auto", the former for two labels, the latter for more.
-    - `depth`, `width`: layers that all networks have in common, and their units; `head`: units of the one that each has
-      of its own. Widths are even.
-    - `memories`: whether examples that no network takes are memorised; `gamma`: which these are, those that networks
-      take by less than that many epsilons.
-    - `linear`: whether a linear rule is compared with the networks on a quarter of the examples, and kept if it is
-      worth as much; "auto" does so for up to 5,000 examples, which takes twice as long.
-    - `combine`: how rules are combined, "scaled" or "exact".
-    - `discount`: whether rules are believed only as far as an input is like the examples; of pictures also how often
-      labels are right of damaged ones.
-    - `held_out`: the share of the examples that is not learned from: probabilities are calibrated there, and it is
-      chosen there which inputs `reject` passes on.
-
-    How it learns
-
-    - `epochs`, `batch_size`, `learning_rate`: of the networks.
-    - `beta`: how far, in epsilons, scores are lowered while networks learn; `omega`: the weight of being right at all
-      while beliefs are learned.
-    - `augment`: how strongly pictures are changed at random while networks learn; 0 leaves them.
-
-    How it runs
-
-    - `checkpoint`: a file from which a run that was stopped goes on.
-    - `n_jobs`: processes in which inputs are judged.
-    - `verbose`: whether it tells on stderr how far it is.
+    Args:
+        epsilon: The L2 radius to be robust at, in the units of the inputs. "auto" takes a quarter of the usual distance
+            to the nearest example of another label.
+        frames: What networks distinguish: "rest" is each label from all others, with `networks` networks for each
+            label; "pairs" is one network for each pair of labels; "auto" is the former for two labels, the latter
+            for more.
+        networks: The number of networks for each label, for frames of the kind "rest".
+        width: The units of each layer that all networks share; even.
+        depth: The number of layers that all networks share.
+        head: The units of the layer that each network has for itself; even.
+        epochs: The number of passes over the examples.
+        batch_size: The number of examples in a training step.
+        learning_rate: The learning rate of the networks.
+        beta: How far scores are lowered in training, in epsilons.
+        gamma: Examples are memorised if the networks classify them by a margin of less than `gamma` epsilons.
+        omega: The weight of accuracy, beside robustness, while beliefs are learned.
+        memories: Whether to memorise examples that the networks do not classify.
+        linear: Whether to compare the networks with a linear rule on a quarter of the examples, and keep the rule if
+            it is as good; "auto" does so for up to 5,000 examples, which doubles the time.
+        augment: How strongly pictures are changed at random in training; 0 leaves them unchanged.
+        box: The lowest and the highest value of an input, such as (0, 1): black and white of pictures.
+        preparation: How picture files are prepared: "none", "scale" for files of any size, "digits" as MNIST was made.
+        combine: How rules are combined: "scaled" or "exact".
+        discount: Whether to believe rules only to the degree to which an input is similar to the examples, and of
+            pictures also to the degree to which labels of damaged ones are right.
+        held_out: The share of the examples that is used to calibrate probabilities and to set the threshold of
+            `reject`.
+        random_state: The seed of all randomness.
+        n_jobs: The number of processes that classify inputs.
+        checkpoint: A file for checkpoints; a run that was stopped continues from it.
+        verbose: Whether to show progress on stderr.
     """
 
     conflict_tells = False  # networks of one training hardly ever contradict each other
@@ -154,7 +148,14 @@ class RobustClassifier(Pictures, BeliefEstimator):
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> RobustClassifier:
-        """Train in three steps: networks, then scales and memories, then beliefs."""
+        """Train in three steps: networks, then scales and memories, then beliefs.
+
+        Args:
+            X: Inputs: vectors of shape (n, size), or pictures of shape (n, height, width) or (n, height, width,
+                channels).
+            y: Labels, shape (n,).
+            sample_weight: The weight of each input, shape (n,).
+        """
         check_combine(self.combine)
         every = self._sample(X, y, sample_weight)
         recipe = recipe_of(self, every)
@@ -202,20 +203,27 @@ class RobustClassifier(Pictures, BeliefEstimator):
         return self.doubt_.degree(features(self.familiarity_, Seen.by(self._rules(), points, found)))
 
     def margin(self, X: ArrayLike) -> Array:
-        """The same as `decision_function`: for two labels log Pl of the second minus that of the first."""
+        """For two labels, log Pl of the second minus that of the first.
+
+        Args:
+            X: Inputs, as in `predict`.
+        """
         return self.decision_function(X)
 
     def contents(self) -> dict[str, int]:
-        """How many networks, memories and weights there are."""
+        """The number of networks, memories and weights."""
         rules = self._rules()
         kind = "linear rules" if rules.networks.linear else "networks"
         return {kind: rules.first_memory, "memories": len(rules.memories), "weights": rules.networks.weights}
 
     def cautious(self, X: ArrayLike, y: ArrayLike) -> RobustClassifier:
-        """The same networks with `combine="cautious"`: of all that object to a label the strongest counts.
+        """The same networks with `combine="cautious"`: of all rules against a label only the strongest counts.
 
-        How much an objection weighs is learned from inputs and labels, best ones that the networks were not trained on.
-        Memories have no part in it.
+        Memories are left out.
+
+        Args:
+            X: Inputs to learn the weights of the rules from, best ones that the networks were not trained on.
+            y: Their labels, shape (n,).
         """
         found = self.without_memories()
         found.combine = "cautious"
@@ -224,7 +232,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         return found
 
     def without_memories(self) -> RobustClassifier:
-        """The same classifier with its networks alone."""
+        """The same classifier without its memories."""
         found = self.__class__(**self.get_params())
         found.__dict__.update(self.__dict__)
         rules = self._rules()
@@ -261,11 +269,11 @@ class RobustClassifier(Pictures, BeliefEstimator):
         return found
 
     def as_module(self) -> nn.Module:
-        """From inputs to log Pl of all labels as a torch module, with gradients: for those who want to attack it."""
+        """The map from inputs to log Pl of all labels as a torch module with gradients, for attacks."""
         return Logits(self._rules(), self.combine, centre_of(self))
 
     def raw_module(self) -> nn.Module:
-        """From inputs to bare scores G_i of each label's rules: similar decisions, without sigmoids and logs."""
+        """The map from inputs to the scores of each label's rules, without sigmoids and logarithms, for attacks."""
         return BareScores(self._rules(), centre_of(self))
 
     def _evaluate(self, X: ArrayLike) -> Evaluation:

@@ -24,11 +24,16 @@ from nbr.rules.sensor import LEAST, NAMED, Evidence, PlainEvidence
 
 @registry.kind("sensor", "classifier")
 class Sensor:
-    """A trained classifier that can be attached to variables whose values are its labels.
+    """A classifier attached to variables whose values are its labels, so that pictures become rules.
 
-    One of ours, one of scikit-learn with `predict_proba`, or a torch module that gives logits, whose labels and shape
-    of an input must be told. Evidence of another classifier than ours is pl_b = p_b / max p, and nothing is proved of
-    it. Of ours it is what its rules say, without memories, each of which would tie labels together.
+    The evidence of a classifier of this package is what its rules state, without memories. The evidence of any other
+    classifier is pl_b = p_b / max p, and comes without a proof.
+
+    Args:
+        classifier: A classifier of this package, one of scikit-learn with `predict_proba`, or a torch module that gives
+            logits.
+        labels: The labels of a torch module, in the order of its outputs.
+        shape: The shape of one input of a torch module.
     """
 
     def __init__(
@@ -39,7 +44,7 @@ class Sensor:
         self.name: str | None = None
         if isinstance(classifier, nn.Module):
             if labels is None or shape is None:
-                raise NbrError("a torch module needs its labels, and the shape of one input: labels=, shape=")
+                raise NbrError("a torch module needs its labels and the shape of one input: labels=, shape=")
             self._shape: tuple[int, ...] = tuple(shape)
         else:
             known = getattr(classifier, "classes_", None)
@@ -51,7 +56,7 @@ class Sensor:
             self._shape = (int(classifier.n_features_in_),) if own is None else tuple(own)
         self._labels = tuple(map(_word, labels or ()))
         if len(set(self._labels)) < max(2, len(self._labels)):
-            raise NbrError("the labels of a sensor are at least two, and different")
+            raise NbrError("a sensor needs two labels or more, all different")
 
     @classmethod
     def of(cls, classifier: Any, name: str) -> Sensor:

@@ -53,14 +53,14 @@ def restored(cls: type[Classifier], model: Mapping[str, Any]) -> Classifier:
     known = set(inspect.signature(cls).parameters) - set(LEFT_OUT)
     for name in settings:
         if name not in known:
-            raise NbrError(f"the file has a setting {name!r}, which {cls.__name__} does not take from files")
+            raise NbrError(f"the file has a setting {name!r}, which {cls.__name__} does not read from files")
     found: Any = cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
     found.classes_ = _labels(model["classes"])
     found.n_features_in_, found.shape_ = _inputs(model["features"], model["shape"])
     found.recipe_, found.figures_ = _table(model, "recipe"), _table(model, "figures")
     sharpness = model.get("sharpness", 1.0)
     if not is_number(sharpness) or not sharpness > 0:
-        raise NbrError(f"the sharpness of a classifier's probabilities is a number above 0, not {sharpness!r}")
+        raise NbrError(f"the sharpness of a classifier's probabilities must be a number above 0, not {sharpness!r}")
     found.sharpness_ = float(sharpness)
     check_box(found.box)
     check_combine(found.combine)
@@ -71,7 +71,7 @@ def restored(cls: type[Classifier], model: Mapping[str, Any]) -> Classifier:
 def _table(model: Mapping[str, Any], name: str) -> dict[str, Any]:
     found = model[name]
     if not isinstance(found, dict):
-        raise NbrError(f"the {name} of a classifier are a table of names, not {found!r:.60}")
+        raise NbrError(f"the {name} of a classifier must be a table of names, not {found!r:.60}")
     return found
 
 
@@ -79,7 +79,7 @@ def _labels(given: object) -> Any:
     """At least two different labels in order, whole numbers, truth values or texts."""
     alike = isinstance(given, list) and any(all(type(label) is kind for label in given) for kind in (bool, int, str))
     if not isinstance(given, list) or not alike or len(given) < 2 or given != sorted(set(given)):
-        raise NbrError("the labels of a classifier are two different numbers or texts or more, in order")
+        raise NbrError("the labels of a classifier are two or more different numbers or texts, in order")
     found = np.array(given)
     if found.dtype.kind not in "iubU":
         raise NbrError("a label of a classifier is too large a number")

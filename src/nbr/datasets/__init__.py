@@ -23,10 +23,15 @@ Pictures = tuple[NDArray[np.float64], NDArray[Any]]
 def mnist(
     labels: Sequence[int] | None = None, part: str = "train", folder: str | PathLike[str] | None = None
 ) -> Pictures:
-    """Handwritten digits: pictures (n, 28, 28) with pixels in [0, 1], and their labels.
+    """Handwritten digits.
 
-    `labels` chooses digits, `part` is "train" or "test". The files are looked for in `folder`, then in the cache; what
-    is missing is fetched once.
+    Args:
+        labels: The digits to keep; None for all.
+        part: "train" or "test".
+        folder: A folder that may already have the files; then the cache is searched, and what is missing downloaded.
+
+    Returns:
+        Pictures, shape (n, 28, 28), with pixels from 0 to 1, and their labels, shape (n,).
     """
     return _pictures("mnist", labels, part, folder)
 
@@ -34,16 +39,31 @@ def mnist(
 def fashion_mnist(
     labels: Sequence[int] | None = None, part: str = "train", folder: str | PathLike[str] | None = None
 ) -> Pictures:
-    """Pictures of clothes in the form of MNIST; pullover is 2 and coat is 4."""
+    """Pictures of clothes in the form of MNIST; pullover is 2 and coat is 4.
+
+    Args:
+        labels: The labels to keep; None for all.
+        part: "train" or "test".
+        folder: A folder that may already have the files.
+
+    Returns:
+        Pictures, shape (n, 28, 28), with pixels from 0 to 1, and their labels, shape (n,).
+    """
     return _pictures("fashion-mnist", labels, part, folder)
 
 
 def cifar10(
     labels: Sequence[int] | None = None, part: str = "train", folder: str | PathLike[str] | None = None
 ) -> Pictures:
-    """Photographs of ten kinds, 50,000 and 10,000: (n, 32, 32, 3) with pixels in [0, 1], and their labels.
+    """Colour photographs of ten kinds: airplane, automobile, bird, cat, deer, dog, frog, horse, ship and truck, from 0.
 
-    The labels are airplane, automobile, bird, cat, deer, dog, frog, horse, ship and truck, from 0.
+    Args:
+        labels: The labels to keep; None for all.
+        part: "train" or "test".
+        folder: A folder that may already have the files.
+
+    Returns:
+        Pictures, shape (n, 32, 32, 3), with pixels from 0 to 1, and their labels, shape (n,).
     """
     found = _folder("cifar-10", part, folder)
     stems = [f"data_batch_{number}" for number in range(1, 6)] if part == "train" else ["test_batch"]

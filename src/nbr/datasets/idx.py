@@ -21,5 +21,5 @@ def read(path: Path) -> NDArray[Any]:
     start = 4 + 4 * axes
     shape = struct.unpack(f">{axes}I", content[4:start]) if len(content) >= start else (0,)
     if len(content) != start + int(np.prod(shape, dtype=np.int64)):
-        raise NbrError(f"{path}: the length does not match the shape that the file states")
+        raise NbrError(f"{path}: the length of the file does not match the shape that it states")
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)

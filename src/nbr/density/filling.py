@@ -123,7 +123,7 @@ def impute(model: Model, source: tables.TableLike, seed: int) -> Imputed:
 
 @dataclass(frozen=True)
 class Misfit:
-    """A row that the model finds unlikely, and the cells that do not go with the rest of it, the oddest first."""
+    """A row that the model finds unlikely, and the cells that do not fit the rest of it, the oddest first."""
 
     row: int  # from 1
     log_likelihood: float

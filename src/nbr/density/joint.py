@@ -48,7 +48,7 @@ def _prior(world: World, left: Model, right: Model) -> Prior | Model | None:
         kinds = " and ".join(type(prior).__name__ for prior in priors)
         raise NbrError(
             f"the priors of the two models ({kinds}) cannot be combined; make Reasoner(r.world | s.world, "
-            "[*r.rules, *s.rules], prior=...) with the one you mean"
+            "[*r.rules, *s.rules], prior=...) with the prior that you mean"
         )
     columns = dict(zip(world.names, uniform(world).columns, strict=True))
     for prior in priors:
@@ -85,7 +85,7 @@ def _product(name: str, variable: Variable, one: Tensor, other: Tensor) -> Tenso
     if not variable.numeric:
         both = one / one.sum() * other
         if not bool((both > 0).any()):
-            raise NbrError(f"the priors of the two models leave no value of {name!r}")
+            raise NbrError(f"the priors of the two models exclude every value of {name!r}")
         return both
     if not len(one) or not len(other):
         return one if len(one) else other

@@ -20,6 +20,6 @@ def log_keep(model: Model, points: Tensor) -> Tensor:
 
 def _alone(model: Model, points: Tensor) -> Tensor:
     if model.closed:
-        raise Unfit("points are not weighed one by one where variables are closed")
+        raise Unfit("single points have no weight in models with closed variables")
     grades = (model.grades_of_observed(chunk) for chunk in points.split(CHUNK))
     return torch.cat([keep(part, model.likeliest).log() for part in grades])

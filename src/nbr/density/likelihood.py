@@ -61,7 +61,7 @@ def score(model: Model, table: Table, seed: int = 0, jobs: int | None = None) ->
     elsewhere as the prior has it.
     """
     if not len(table):
-        raise NbrError("there are 0 rows to score")
+        raise NbrError("there are no rows to score")
     scorer = Scorer.of(model, seed)
     chunks = [(seeded(seed, at), table.codes[some]) for at, some in enumerate(pieces(len(table), ROWS))]
     found = list(mapped(partial(_scored, scorer), chunks, jobs))
@@ -72,7 +72,7 @@ def score(model: Model, table: Table, seed: int = 0, jobs: int | None = None) ->
 def score_large(model: Model, table: Large, seed: int = 0, jobs: int | None = None, told: Told = nobody) -> Mean:
     """The same of a table that does not fit in memory: rows that are alike are scored once."""
     if not table.rows:
-        raise NbrError("there are 0 rows to score")
+        raise NbrError("there are no rows to score")
     counted = table.counted(jobs, told)
     if counted is not None and counted.counts is not None:
         found = score(model, counted, seed, jobs)
@@ -127,7 +127,7 @@ class Scorer:
             return marginal(self.weights, listed, codes) - self.normaliser + beyond, torch.zeros(len(codes))
         observed = self.model.base.log_prob(codes)
         if observed is None:
-            raise NbrError("rows cannot be scored: the prior can only be sampled")
+            raise NbrError("rows cannot be scored: this prior can only be sampled")
         fills = FILLS if bool(codes.isnan().any()) else 1
         filled = self.model.base.complete(codes, fills, torch.Generator().manual_seed(seed))
         keeps = log_keep(self.model, filled.flatten(0, 1)).exp().view(len(codes), fills)
@@ -167,5 +167,7 @@ def _normaliser(model: Model, generator: torch.Generator) -> tuple[float, float]
     kept = log_keep(model, model.base.sample(DRAWS, generator)).exp()
     mean = float(kept.mean())
     if mean == 0:
-        raise NbrError("not one of many points drawn from the prior agrees with the rules: there is no likelihood")
+        raise NbrError(
+            "none of many points drawn from the prior agrees with the rules: the likelihood cannot be computed"
+        )
     return math.log(mean), float(kept.var()) / DRAWS / mean**2

@@ -73,7 +73,7 @@ class Cells:
 def cells(model: Model, codes: Tensor, column: str, seed: int = 0) -> Cells:
     """What the model says of a column of rows; what the rows have there themselves is not looked at."""
     if not len(codes):
-        raise NbrError("there are 0 rows to look at")
+        raise NbrError("there are no rows to examine")
     at = model.world.column(column)
     rest = codes.clone()
     rest[:, at] = torch.nan
@@ -126,7 +126,7 @@ class _Joint:
             return torch.cat([marginal(self.weights, self.listed, part) for part in parts])
         score = self.model.base.log_prob(rows)
         if score is None:
-            raise NbrError("cells cannot be predicted: the prior can only be sampled")
+            raise NbrError("cells cannot be predicted: this prior can only be sampled")
         if not self.reads:
             return score
         holes = bool(rows[:, self.reads].isnan().any())

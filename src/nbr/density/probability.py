@@ -23,17 +23,16 @@ Words = str | Expression
 
 @dataclass(frozen=True)
 class Probability:
-    """How often the question holds where the condition does, in the distribution of prior and rules.
+    """The probability of a question under a condition, in the distribution of prior and rules.
 
-    `range` is the headline: 95% for what as many rows as the model was learned from leave possible, and columns that
-    no rows showed together; `rows` is how many of them rest under the condition, the smallest number behind any part.
-    Both are None where the model does not know its rows.
+    `range` is a 95% range: what the number of rows that the model was learned from, and columns that were never seen
+    together, leave possible. `rows` is the number of rows that meet the condition, the smallest such number if
+    several sets of columns are involved. Both are None if the model does not know its rows.
 
-    `error` is half the width of a 95% interval, 0 where the value is exact. Both are None where nothing was computed
-    that holds: the value is between 0 and 1, and `note` says what was tried. `open` is the range over all
-    distributions that agree with the model wherever columns were seen together; None where nothing is known of that.
-    `open_error` is how much to widen either end for tables of as many rows, so that 95 of 100 ranges hold the
-    probability; None where that is not known.
+    `value` is the model's estimate, and `error` half the width of a 95% interval for its computation, 0 where it is
+    exact. Both are None if nothing reliable was computed; `note` then says what was tried. `open` is the range over all
+    distributions that agree with the model on every set of columns seen together, and `open_error` how much to widen
+    either end so that 95 of 100 such ranges contain the probability; None where it is not known.
     """
 
     question: str
@@ -50,7 +49,7 @@ class Probability:
 
     @property
     def widened(self) -> tuple[float, float] | None:
-        """What stays open, with the sampling error of either end, if that is known."""
+        """`open`, widened by `open_error`, if that is known."""
         return wider(self.open, self.open_error)
 
     @property
@@ -94,9 +93,9 @@ def probability(
     """P(Q | C) under P_0 P_keep, and the range that columns never seen together leave open."""
     start = clock.now()
     if not isinstance(budget, int | float) or not budget > 0:
-        raise NbrError(f"the budget is a number of seconds above 0, not {budget}")
+        raise NbrError(f"the budget must be a number of seconds above 0, not {budget}")
     if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
-        raise NbrError(f"the seed is a whole number from 0 to 2^63, not {seed}")
+        raise NbrError(f"the seed must be a whole number from 0 to 2^63, not {seed}")
     asked = stated(question, model.world, "question")
     observing, condition = model.observing(given)
     generator = torch.Generator().manual_seed(seed)

@@ -102,13 +102,15 @@ def _prior(spec: Mapping[str, Any], parts: registry.Parts) -> Prior | Model:
 def by_hand(model: Model) -> registry.Spec:
     """The same as a person would write it in a .toml; an error where that has no words for something."""
     if model.codec is not None:
-        raise NbrError("a decoder cannot stand in a .toml: save the model as .nbr, or distil it")
+        raise NbrError("a .toml file cannot hold a decoder: save the model as .nbr, or distil it")
     spec: registry.Spec = {} if model.seen is None else dict(model.seen.plain())
     spec |= {"variables": model.world.spec, "rules": []}
     for position, rule in enumerate(model.rules, 1):
         said, tensors = rule.spec()
         if tensors:
-            raise NbrError(f"rule {position} ({rule}) cannot stand in a .toml: save the model as .nbr, or distil it")
+            raise NbrError(
+                f"rule {position} ({rule}) cannot be written to a .toml file: save the model as .nbr, or distil it"
+            )
         spec["rules"].append(said)
     spec |= together_by_hand(model.rules, spec["rules"])
     spec |= {"closed": sorted(model.closed)} if model.closed else {}
@@ -129,7 +131,7 @@ def _world(pairs: object) -> World:
     if not isinstance(pairs, list) or not whole or not all(isinstance(name, str) for name, _ in pairs):
         raise NbrError("the variables of a model are pairs of a name and a kind")
     if len({name for name, _ in pairs}) < len(pairs):
-        raise NbrError("a variable stands twice")
+        raise NbrError("a variable appears twice")
     return World.from_spec(dict(pairs))
 
 

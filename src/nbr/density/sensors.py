@@ -68,7 +68,7 @@ def by_hand(sensors: Mapping[str, Sensing]) -> registry.Spec:
 def _sensor(spec: object, parts: registry.Parts) -> Sensing:
     kind = spec.get("sensor") if isinstance(spec, Mapping) else None
     if not isinstance(spec, Mapping) or kind is None:
-        raise NbrError("a sensor of a model is a table that says of which kind it is")
+        raise NbrError("a sensor of a model is a table that names its kind")
     if kind == NAMED:
         return _opened(str(spec.get("name")), parts)
     found: Sensing = registry.find("sensor", kind).from_spec(spec, parts)

@@ -133,10 +133,10 @@ def value(asked: Ratio, budget: float) -> Found:
     result = auto(SUMS, asked, Limits(clock.now() + budget, tolerance=0.0))
     found = result.found
     if found is None:
-        found = Found(None, None, "not computed", "; ".join(result.unfit) or "there was no time to look at it at all")
+        found = Found(None, None, "not computed", "; ".join(result.unfit) or "there was no time to examine it")
     proving = [way.name for way in SUMS if way.proves and way.name in result.open]
     if found.value is None and proving:
-        more = f"{' and '.join(proving)}: broken off in time, and with more time it may be exact"
+        more = f"{' and '.join(proving)}: stopped when the time was up; with more time it may be exact"
         return Found(None, None, found.method, f"{found.reason}; {more}" if found.reason else more)
     return found
 

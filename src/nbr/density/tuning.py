@@ -30,7 +30,7 @@ STEPS = 300
 
 @dataclass(frozen=True)
 class Tuning:
-    """What became of the beliefs, in the order of the rules, and of the answers, in the order of what was wanted."""
+    """The beliefs and the probabilities before and after tuning."""
 
     before: tuple[float, ...]
     after: tuple[float, ...]
@@ -40,13 +40,13 @@ class Tuning:
 
     @property
     def changed(self) -> dict[int, tuple[float, float]]:
-        """The numbers of the rules, from 1, that are believed otherwise now: to which degree before, and after."""
+        """For each rule whose belief changed, by its number from 1, the belief before and after."""
         pairs = enumerate(zip(self.before, self.after, strict=True), 1)
         return {number: pair for number, pair in pairs if abs(pair[0] - pair[1]) > 5e-5}
 
     @property
     def off(self) -> tuple[float, float]:
-        """By how much answers were off on average, before and after."""
+        """The mean distance of the probabilities from the expected ones, before and after."""
         before, after = (
             sum(abs(one - other) for one, other in zip(answers, self.wanted, strict=True)) / len(self.wanted)
             for answers in (self.answers_before, self.answers_after)
@@ -65,7 +65,7 @@ class Tuning:
 
     def __str__(self) -> str:
         before, after = self.off
-        head = f"{len(self.wanted)} wanted probabilities: off by {before:.4f} on average before, by {after:.4f} after"
+        head = f"{len(self.wanted)} expected probabilities: off by {before:.4f} on average before, by {after:.4f} after"
         changed = self.changed.items()
         return "\n".join([head, *(f"  rule {number:>3}  {one:.4f} -> {two:.4f}" for number, (one, two) in changed)])
 
@@ -82,7 +82,7 @@ def tuned(model: Model, wanted: Sequence[Wanted], rules: Collection[int] | None,
     asked, targets = _read(model, wanted)
     free = [at for at, rule in enumerate(model.rules) if 0 < rule.degree < 1 and (rules is None or at in rules)]
     if not free:
-        raise NbrError("there is no belief to change: rules believed to 0 or 1 stay as they are")
+        raise NbrError("there is no belief to tune: beliefs of 0 and 1 are kept")
     batches = _batches(model, asked, budget)
     start = torch.tensor([float(model.rules[at].likeliest) for at in free], dtype=torch.float64).clamp(LEAST, 1 - LEAST)
     odds = torch.logit(start).requires_grad_()
@@ -103,7 +103,7 @@ def _read(model: Model, wanted: Sequence[Wanted]) -> tuple[list[Asked], Tensor]:
             raise NbrError(f"answer {number}: write a question, a condition or None, and a probability")
         question, given, value = each
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise NbrError(f"answer {number}: a probability is a number from 0 to 1, not {value!r:.60}")
+            raise NbrError(f"answer {number}: a probability must be a number from 0 to 1, not {value!r:.60}")
         try:
             condition = None if given is None else stated(given, model.world, "condition")
             asked.append((stated(question, model.world, "question"), condition))
@@ -111,7 +111,7 @@ def _read(model: Model, wanted: Sequence[Wanted]) -> tuple[list[Asked], Tensor]:
             raise NbrError(f"answer {number}: {error}") from None
         targets.append(float(value))
     if not asked:
-        raise NbrError("there is no wanted answer to fit beliefs to")
+        raise NbrError("there is no expected answer to fit beliefs to")
     return asked, torch.tensor(targets, dtype=torch.float64)
 
 

@@ -88,7 +88,7 @@ def values(model: Model, name: str, given: str | None, budget: float, seed: int)
         with torch.no_grad():
             shares, why = marginals(observing, {name: statements}, [condition], MASSES * budget)
         if name not in shares:
-            raise NbrError(f"{name!r} has too many values to weigh: {why}; ask for one alone")
+            raise NbrError(f"{name!r} has too many values to compute: {why}; ask for one variable alone")
         order = shares[name][0].argsort(descending=True, stable=True).tolist()[:LABELS]
     found = []
     for number, at in enumerate(order):

@@ -36,7 +36,7 @@ def written(world: World, table: object) -> Independent:
             try:
                 world.column(name)
                 if name in named:
-                    raise NbrError("it stands twice")
+                    raise NbrError("it appears twice")
                 columns[name] = _column(world.variables[name], said)
             except NbrError as error:
                 raise NbrError(f"[prior] {name!r}: {error}") from None
@@ -53,13 +53,13 @@ def by_hand(prior: object) -> dict[str, object]:
     {'flat': 0.25}
     """
     if not isinstance(prior, Independent):
-        raise NbrError("a .toml has no words for this prior: save the model as .nbr")
+        raise NbrError("a .toml file cannot hold this prior: save the model as .nbr")
     found: dict[str, object] = {}
     for (name, variable), column in zip(prior.world.variables.items(), prior.columns, strict=True):
         if len(column) == 0 or (not variable.numeric and bool((column == column[0]).all())):
             continue  # uniform, as what is not named
         if variable.numeric and (column.dim() == 2 or variable.step):
-            raise NbrError(f"a .toml has no words for the prior of {name!r}: save the model as .nbr")
+            raise NbrError(f"a .toml file cannot hold the prior of {name!r}: save the model as .nbr")
         shares = (column if variable.numeric else column / column.sum()).tolist()
         if variable.boolean:
             found[name] = shares[1]
@@ -72,7 +72,7 @@ def by_hand(prior: object) -> dict[str, object]:
 
 def _column(variable: Variable, said: object) -> Tensor:
     if variable.boolean:
-        share = _share(said, "a bit takes how often it is 1, a number from 0 to 1, as in 0.02")
+        share = _share(said, "for a bit, give the probability of 1, a number from 0 to 1, as in 0.02")
         return torch.tensor([1 - share, share], dtype=torch.float64)
     if not variable.numeric:
         return _labels(variable, said)
@@ -107,7 +107,7 @@ def _counts(variable: Variable, mean: float, spread: float) -> Tensor:
 def _labels(variable: Variable, said: object) -> Tensor:
     example = ", ".join(f"{label} = {1 / len(variable.labels):.2g}" for label in variable.labels[:2])
     if not isinstance(said, Mapping):
-        raise NbrError(f"a choice takes a share for each label, as in {{ {example} }}")
+        raise NbrError(f"for a choice, give a share for each label, as in {{ {example} }}")
     known = {}
     for label, share in said.items():
         if label not in variable.labels:
@@ -115,7 +115,7 @@ def _labels(variable: Variable, said: object) -> Tensor:
         known[label] = _share(share, f"the share of {label!r} must be a number from 0 to 1")
     total, others = sum(known.values()), len(variable.labels) - len(known)
     if total > 1 + ROUNDING or (not others and total < 1 - ROUNDING):
-        raise NbrError(f"the shares of its labels add up to {total:g}, and must to 1")
+        raise NbrError(f"the shares of its labels add up to {total:g}, not to 1")
     left = max(0.0, 1 - total) / others if others else 0.0
     return torch.tensor([known.get(label, left) for label in variable.labels], dtype=torch.float64)
 

@@ -16,9 +16,16 @@ from nbr.evidence.sources import Numbers, Subsets, bitmasks, numbers, simple_sup
 
 
 def conjunctive(masses: Tensor, dim: int = -2) -> Tensor:
-    """All sources are right, unnormalised: m(A) = sum of m1(B) m2(C) over B and C = A; q = q1 q2.
+    """The unnormalised conjunctive rule, for reliable sources: m(A) = sum of m1(B) m2(C) over B and C = A; q = q1 q2.
 
     m(empty) is the conflict.
+
+    Args:
+        masses: Mass functions, with the sources along `dim` and the 2^L subsets last, such as (..., sources, 2^L).
+        dim: The dimension of the sources.
+
+    Returns:
+        One mass function, shape (..., 2^L).
 
     >>> conjunctive(simple_support([0b01, 0b10], 0.5, labels=2))
     tensor([0.2500, 0.2500, 0.2500, 0.2500], dtype=torch.float64)
@@ -28,9 +35,16 @@ def conjunctive(masses: Tensor, dim: int = -2) -> Tensor:
 
 
 def dempster(masses: Tensor, dim: int = -2) -> Tensor:
-    """All sources are right (Dempster's rule): the conjunctive rule, divided by 1 - conflict.
+    """Dempster's rule, for reliable sources: the conjunctive rule, divided by 1 - conflict.
 
     Thousands of sources do not underflow, however much they conflict.
+
+    Args:
+        masses: Mass functions, shape (..., sources, 2^L).
+        dim: The dimension of the sources.
+
+    Returns:
+        One mass function, shape (..., 2^L).
 
     >>> dempster(simple_support([0b01, 0b10], 0.5, labels=2))
     tensor([0.0000, 0.3333, 0.3333, 0.3333], dtype=torch.float64)
@@ -49,10 +63,18 @@ def dempster(masses: Tensor, dim: int = -2) -> Tensor:
 
 
 def separable_support(subsets: Subsets, support: Numbers, labels: int) -> Tensor:
-    """Combine simple support functions by Dempster's rule: source i supports subset i with support[..., i].
+    """Combine simple support functions by Dempster's rule.
 
-    The same as `dempster(simple_support(subsets, support, labels))`, and much quicker: log q(B) is the sum of
-    log(1 - s_i) over the sources whose subset does not contain B.
+    The same as `dempster(simple_support(subsets, support, labels))`, and much faster: log q(B) is the sum of log(1 -
+    s_i) over the sources whose subset does not contain B.
+
+    Args:
+        subsets: The bitmask of the subset that each source supports, shape (sources,) or (..., sources).
+        support: The mass on that subset, shape (..., sources).
+        labels: The number L of labels.
+
+    Returns:
+        One mass function, shape (..., 2^L).
 
     >>> separable_support([0b01, 0b10, 0b10], [0.5, 0.5, 0.5], labels=2)
     tensor([0.0000, 0.2000, 0.6000, 0.2000], dtype=torch.float64)
@@ -74,7 +96,14 @@ def separable_support(subsets: Subsets, support: Numbers, labels: int) -> Tensor
 
 
 def disjunctive(masses: Tensor, dim: int = -2) -> Tensor:
-    """At least one source is right: m(A) = sum of m1(B) m2(C) over B or C = A; b = b1 b2.
+    """The disjunctive rule, if at least one source is reliable: m(A) = sum of m1(B) m2(C) over B or C = A; b = b1 b2.
+
+    Args:
+        masses: Mass functions, shape (..., sources, 2^L).
+        dim: The dimension of the sources.
+
+    Returns:
+        One mass function, shape (..., 2^L).
 
     >>> disjunctive(simple_support([0b01, 0b10], 0.5, labels=2))
     tensor([0., 0., 0., 1.], dtype=torch.float64)
@@ -84,9 +113,16 @@ def disjunctive(masses: Tensor, dim: int = -2) -> Tensor:
 
 
 def yager(masses: Tensor, dim: int = -2) -> Tensor:
-    """Conflict is ignorance (Yager's rule): the conjunctive rule, with its conflict moved to the frame.
+    """Yager's rule: the conjunctive rule, with the conflict moved to the frame.
 
-    All sources are combined before the conflict moves; in steps the answer differs (not associative).
+    All sources are combined before the conflict moves; the rule is not associative.
+
+    Args:
+        masses: Mass functions, shape (..., sources, 2^L).
+        dim: The dimension of the sources.
+
+    Returns:
+        One mass function, shape (..., 2^L).
 
     >>> yager(simple_support([0b01, 0b10], 0.5, labels=2))
     tensor([0.0000, 0.2500, 0.2500, 0.5000], dtype=torch.float64)
@@ -96,9 +132,14 @@ def yager(masses: Tensor, dim: int = -2) -> Tensor:
 
 
 def cautious(masses: Tensor, dim: int = -2) -> Tensor:
-    """Sources that may share evidence count it once: w(A) = the smallest w_i(A) (Denoeux 2008), unnormalised.
+    """The cautious rule, for sources that may share evidence: w(A) = the smallest w_i(A) (Denoeux 2008), unnormalised.
 
-    No source may be dogmatic (m(frame) = 0).
+    Args:
+        masses: Mass functions, shape (..., sources, 2^L); none may be dogmatic, with m(frame) = 0.
+        dim: The dimension of the sources.
+
+    Returns:
+        One mass function, shape (..., 2^L).
 
     >>> cautious(simple_support([0b01, 0b01], [0.5, 0.75], labels=2))
     tensor([0.0000, 0.7500, 0.0000, 0.2500], dtype=torch.float64)
@@ -108,7 +149,14 @@ def cautious(masses: Tensor, dim: int = -2) -> Tensor:
 
 
 def conflict(masses: Tensor, dim: int = -2) -> Tensor:
-    """How much the sources conflict: the mass that the conjunctive rule leaves on the empty set.
+    """The conflict between sources: the mass of the empty set under the conjunctive rule.
+
+    Args:
+        masses: Mass functions, shape (..., sources, 2^L).
+        dim: The dimension of the sources.
+
+    Returns:
+        Conflicts, shape (...).
 
     >>> conflict(simple_support([0b01, 0b10], 0.5, labels=2))
     tensor(0.2500, dtype=torch.float64)

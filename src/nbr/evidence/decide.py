@@ -7,7 +7,14 @@ from nbr.evidence import checks
 
 
 def pignistic(mass: Tensor) -> Tensor:
-    """Share each mass equally among its labels: P(x) = sum of m(A) / |A| over A with x, over 1 - m(empty).
+    """The pignistic transform, each mass shared equally among its labels: P(x) = sum of m(A) / |A| over A with x,
+    over 1 - m(empty).
+
+    Args:
+        mass: Mass functions, shape (..., 2^L).
+
+    Returns:
+        Probabilities of the labels, shape (..., L).
 
     >>> pignistic(torch.tensor([0.0, 0.5, 0.2, 0.3], dtype=torch.float64))
     tensor([0.6500, 0.3500], dtype=torch.float64)
@@ -17,7 +24,13 @@ def pignistic(mass: Tensor) -> Tensor:
 
 
 def plausibility_transform(mass: Tensor) -> Tensor:
-    """Make the plausibilities of the labels sum to 1: P(x) = Pl({x}) / sum of Pl({y}) over all labels y.
+    """The plausibility transform: P(x) = Pl({x}) / sum of Pl({y}) over all labels y.
+
+    Args:
+        mass: Mass functions, shape (..., 2^L).
+
+    Returns:
+        Probabilities of the labels, shape (..., L).
 
     >>> plausibility_transform(torch.tensor([0.0, 0.5, 0.2, 0.3], dtype=torch.float64))
     tensor([0.6154, 0.3846], dtype=torch.float64)

@@ -12,9 +12,16 @@ from nbr.evidence import checks, transforms
 
 
 def log_weights(mass: Tensor) -> Tensor:
-    """Give log w(A) = - sum of (-1)^|B - A| log q(B) over B superset of A; 0 for the frame.
+    """The logarithms of the weights of evidence: log w(A) = - sum of (-1)^|B - A| log q(B) over B superset of A; 0
+    for the frame.
 
-    Minus this is Shafer's weight of evidence, which adds up over independent sources.
+    Minus this is Shafer's weight of evidence, which is additive over independent sources.
+
+    Args:
+        mass: Mass functions, shape (..., 2^L); none may be dogmatic.
+
+    Returns:
+        Log weights, shape (..., 2^L).
 
     >>> log_weights(torch.tensor([0.0, 0.75, 0.0, 0.25], dtype=torch.float64))[0b01]
     tensor(-1.3863, dtype=torch.float64)
@@ -22,14 +29,20 @@ def log_weights(mass: Tensor) -> Tensor:
     checks.mass(mass)
     checks.refuse(
         mass[..., -1] <= 0,
-        "the mass is dogmatic: m(frame) = 0 has no weights of evidence; discount() it a little",
+        "the mass is dogmatic: with m(frame) = 0 it has no weights of evidence; discount() it first",
     )
     table = -transforms.moebius_supersets(transforms.zeta_supersets(mass).log())
     return torch.cat((table[..., :-1], torch.zeros_like(table[..., -1:])), -1)
 
 
 def weights(mass: Tensor) -> Tensor:
-    """Give the weights w(A) of the canonical decomposition; 1 for the frame.
+    """The weights w(A) of the canonical decomposition; 1 for the frame.
+
+    Args:
+        mass: Mass functions, shape (..., 2^L); none may be dogmatic.
+
+    Returns:
+        Weights, shape (..., 2^L).
 
     >>> weights(torch.tensor([0.0, 0.75, 0.0, 0.25], dtype=torch.float64))
     tensor([1.0000, 0.2500, 1.0000, 1.0000], dtype=torch.float64)
@@ -38,9 +51,13 @@ def weights(mass: Tensor) -> Tensor:
 
 
 def from_log_weights(table: Tensor) -> Tensor:
-    """Give the mass function with these log weights: log q(B) = sum of log w(A) over A not superset of B.
+    """The mass function with given log weights: log q(B) = sum of log w(A) over A not superset of B.
 
-    The frame's own entry is ignored.
+    Args:
+        table: Log weights, shape (..., 2^L); the entry of the frame is ignored.
+
+    Returns:
+        Mass functions, shape (..., 2^L).
 
     >>> from_log_weights(torch.tensor([1.0, 0.25, 1.0, 1.0], dtype=torch.float64).log())
     tensor([0.0000, 0.7500, 0.0000, 0.2500], dtype=torch.float64)

@@ -8,7 +8,10 @@ from nbr.evidence import checks
 
 
 class Frame:
-    """A frame of discernment: named labels, of which exactly one is true.
+    """A frame of discernment: named labels, exactly one of which is true.
+
+    Args:
+        *labels: The labels, all different.
 
     >>> weather = Frame("sun", "rain", "snow")
     >>> weather.subset("sun", "snow")
@@ -31,19 +34,31 @@ class Frame:
         return f"Frame({', '.join(map(repr, self.labels))})"
 
     def subset(self, *names: str) -> int:
-        """Give the bitmask of a set of labels."""
+        """The bitmask of a set of labels.
+
+        Args:
+            *names: The labels in the set.
+        """
         for name in names:
             if name not in self.labels:
                 raise NbrError(f"no label {name!r} in {self}")
         return sum(1 << self.labels.index(name) for name in set(names))
 
     def names(self, subset: int) -> tuple[str, ...]:
-        """Give the labels in a bitmask."""
+        """The labels in a bitmask.
+
+        Args:
+            subset: The bitmask.
+        """
         checks.subset(torch.tensor(subset), len(self))
         return tuple(label for bit, label in enumerate(self.labels) if subset >> bit & 1)
 
     def show(self, mass: Tensor) -> str:
-        """Write one mass function (or belief, plausibility, ...) as text, zeros left out."""
+        """Write a mass function (or belief, plausibility, ...) as text, without its zeros.
+
+        Args:
+            mass: One function, shape (2^L,).
+        """
         if mass.shape != (1 << len(self),):
             raise NbrError(f"{self} needs a vector of {1 << len(self)} numbers, got shape {tuple(mass.shape)}")
         return ", ".join(

@@ -8,7 +8,14 @@ from nbr.evidence.sources import Numbers, Subsets, bitmasks, numbers, vacuous
 
 
 def condition(mass: Tensor, subset: Subsets) -> Tensor:
-    """Learn that the truth is in a set (Dempster's conditioning): `restrict`, then `normalise`.
+    """Dempster's conditioning: `restrict` to a set that contains the truth, then `normalise`.
+
+    Args:
+        mass: Mass functions, shape (..., 2^L).
+        subset: The bitmask of the set, or bitmasks that broadcast with the batch.
+
+    Returns:
+        Mass functions, shape (..., 2^L).
 
     >>> condition(torch.tensor([0.0, 0.5, 0.2, 0.3], dtype=torch.float64), 0b01)
     tensor([0., 1., 0., 0.], dtype=torch.float64)
@@ -17,9 +24,16 @@ def condition(mass: Tensor, subset: Subsets) -> Tensor:
 
 
 def restrict(mass: Tensor, subset: Subsets) -> Tensor:
-    """Move each mass into the part of its set inside A: m(B) becomes the sum of m(C) over C and A = B.
+    """Unnormalised conditioning: m(B) becomes the sum of m(C) over C and A = B, where A contains the truth.
 
-    What contradicts A goes to the empty set. Subsets broadcast with the batch.
+    Mass that contradicts A goes to the empty set.
+
+    Args:
+        mass: Mass functions, shape (..., 2^L).
+        subset: The bitmask of A, or bitmasks that broadcast with the batch.
+
+    Returns:
+        Mass functions, shape (..., 2^L).
 
     >>> restrict(torch.tensor([0.0, 0.5, 0.2, 0.3], dtype=torch.float64), 0b01)
     tensor([0.2000, 0.8000, 0.0000, 0.0000], dtype=torch.float64)
@@ -31,7 +45,13 @@ def restrict(mass: Tensor, subset: Subsets) -> Tensor:
 
 
 def normalise(mass: Tensor) -> Tensor:
-    """Drop the conflict: m(empty) = 0, the rest divided by 1 - m(empty).
+    """Remove the conflict: m(empty) = 0, and the other masses are divided by 1 - m(empty).
+
+    Args:
+        mass: Mass functions, shape (..., 2^L).
+
+    Returns:
+        Mass functions, shape (..., 2^L).
 
     >>> normalise(torch.tensor([0.2, 0.8, 0.0, 0.0], dtype=torch.float64))
     tensor([0., 1., 0., 0.], dtype=torch.float64)
@@ -41,9 +61,14 @@ def normalise(mass: Tensor) -> Tensor:
 
 
 def discount(mass: Tensor, reliability: Numbers) -> Tensor:
-    """Trust a source only so far: r m(A), and 1 - r more on the frame.
+    """Discount a source: its masses are multiplied by its reliability r, and 1 - r goes to the frame.
 
-    Reliabilities broadcast with the batch; 1 changes nothing, 0 leaves the vacuous mass.
+    Args:
+        mass: Mass functions, shape (..., 2^L).
+        reliability: Reliabilities from 0 to 1, which broadcast with the batch; 0 leaves the vacuous mass function.
+
+    Returns:
+        Mass functions, shape (..., 2^L).
 
     >>> discount(torch.tensor([0.0, 1.0, 0.0, 0.0], dtype=torch.float64), 0.75)
     tensor([0.0000, 0.7500, 0.0000, 0.2500], dtype=torch.float64)

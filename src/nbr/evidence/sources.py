@@ -12,9 +12,14 @@ Numbers = float | Sequence[float] | Tensor
 
 
 def vacuous(labels: int, like: Tensor | None = None) -> Tensor:
-    """Know nothing: all mass on the frame.
+    """The mass function of complete ignorance: all mass on the frame.
 
-    The result is float64, or has the dtype and device of `like`.
+    Args:
+        labels: The number L of labels.
+        like: A tensor whose dtype and device to use; float64 by default.
+
+    Returns:
+        A mass function, shape (2^L,).
 
     >>> vacuous(2)
     tensor([0., 0., 0., 1.], dtype=torch.float64)

@@ -13,6 +13,12 @@ from nbr.evidence import checks
 def zeta_subsets(table: Tensor) -> Tensor:
     """Sum over subsets: g(A) = sum of f(B) over B subset of A.
 
+    Args:
+        table: Values for the subsets, shape (..., 2^L).
+
+    Returns:
+        Values for the subsets, shape (..., 2^L).
+
     >>> zeta_subsets(torch.tensor([0.0, 1.0, 2.0, 4.0]))
     tensor([0., 1., 2., 7.])
     """
@@ -21,6 +27,12 @@ def zeta_subsets(table: Tensor) -> Tensor:
 
 def moebius_subsets(table: Tensor) -> Tensor:
     """Undo `zeta_subsets`: f(A) = sum of (-1)^|A - B| g(B) over B subset of A.
+
+    Args:
+        table: Values for the subsets, shape (..., 2^L).
+
+    Returns:
+        Values for the subsets, shape (..., 2^L).
 
     >>> moebius_subsets(torch.tensor([0.0, 1.0, 2.0, 7.0]))
     tensor([0., 1., 2., 4.])
@@ -31,6 +43,12 @@ def moebius_subsets(table: Tensor) -> Tensor:
 def zeta_supersets(table: Tensor) -> Tensor:
     """Sum over supersets: g(A) = sum of f(B) over B superset of A.
 
+    Args:
+        table: Values for the subsets, shape (..., 2^L).
+
+    Returns:
+        Values for the subsets, shape (..., 2^L).
+
     >>> zeta_supersets(torch.tensor([0.0, 1.0, 2.0, 4.0]))
     tensor([7., 5., 6., 4.])
     """
@@ -39,6 +57,12 @@ def zeta_supersets(table: Tensor) -> Tensor:
 
 def moebius_supersets(table: Tensor) -> Tensor:
     """Undo `zeta_supersets`: f(A) = sum of (-1)^|B - A| g(B) over B superset of A.
+
+    Args:
+        table: Values for the subsets, shape (..., 2^L).
+
+    Returns:
+        Values for the subsets, shape (..., 2^L).
 
     >>> moebius_supersets(torch.tensor([7.0, 5.0, 6.0, 4.0]))
     tensor([0., 1., 2., 4.])
@@ -49,6 +73,12 @@ def moebius_supersets(table: Tensor) -> Tensor:
 def belief(mass: Tensor) -> Tensor:
     """Evidence for each set: Bel(A) = sum of m(B) over non-empty B subset of A.
 
+    Args:
+        mass: Mass functions, shape (..., 2^L).
+
+    Returns:
+        Values for the subsets, shape (..., 2^L).
+
     >>> belief(torch.tensor([0.0, 0.5, 0.2, 0.3], dtype=torch.float64))
     tensor([0.0000, 0.5000, 0.2000, 1.0000], dtype=torch.float64)
     """
@@ -57,7 +87,13 @@ def belief(mass: Tensor) -> Tensor:
 
 
 def implicability(mass: Tensor) -> Tensor:
-    """Belief with the conflict counted in: b(A) = sum of m(B) over B subset of A = Bel(A) + m(empty).
+    """Belief with the conflict added: b(A) = sum of m(B) over B subset of A = Bel(A) + m(empty).
+
+    Args:
+        mass: Mass functions, shape (..., 2^L).
+
+    Returns:
+        Values for the subsets, shape (..., 2^L).
 
     >>> implicability(torch.tensor([0.1, 0.5, 0.2, 0.2], dtype=torch.float64))
     tensor([0.1000, 0.6000, 0.3000, 1.0000], dtype=torch.float64)
@@ -69,6 +105,12 @@ def implicability(mass: Tensor) -> Tensor:
 def plausibility(mass: Tensor) -> Tensor:
     """Evidence not against each set: Pl(A) = sum of m(B) over B that meet A = b(frame) - b(not A).
 
+    Args:
+        mass: Mass functions, shape (..., 2^L).
+
+    Returns:
+        Values for the subsets, shape (..., 2^L).
+
     >>> plausibility(torch.tensor([0.0, 0.5, 0.2, 0.3], dtype=torch.float64))
     tensor([0.0000, 0.8000, 0.5000, 1.0000], dtype=torch.float64)
     """
@@ -77,7 +119,13 @@ def plausibility(mass: Tensor) -> Tensor:
 
 
 def commonality(mass: Tensor) -> Tensor:
-    """Evidence that does not tell the members of a set apart: q(A) = sum of m(B) over B superset of A.
+    """Evidence that does not distinguish the members of a set: q(A) = sum of m(B) over B superset of A.
+
+    Args:
+        mass: Mass functions, shape (..., 2^L).
+
+    Returns:
+        Values for the subsets, shape (..., 2^L).
 
     >>> commonality(torch.tensor([0.0, 0.5, 0.2, 0.3], dtype=torch.float64))
     tensor([1.0000, 0.8000, 0.5000, 0.3000], dtype=torch.float64)
@@ -87,7 +135,13 @@ def commonality(mass: Tensor) -> Tensor:
 
 
 def from_belief(table: Tensor) -> Tensor:
-    """Give the mass function of a belief function; m(empty) = 1 - Bel(frame).
+    """The mass function of a belief function; m(empty) = 1 - Bel(frame).
+
+    Args:
+        table: Values for the subsets, shape (..., 2^L).
+
+    Returns:
+        Mass functions, shape (..., 2^L).
 
     >>> from_belief(torch.tensor([0.0, 0.5, 0.2, 1.0], dtype=torch.float64))
     tensor([0.0000, 0.5000, 0.2000, 0.3000], dtype=torch.float64)
@@ -97,7 +151,13 @@ def from_belief(table: Tensor) -> Tensor:
 
 
 def from_implicability(table: Tensor) -> Tensor:
-    """Give the mass function of an implicability function.
+    """The mass function of an implicability function.
+
+    Args:
+        table: Values for the subsets, shape (..., 2^L).
+
+    Returns:
+        Mass functions, shape (..., 2^L).
 
     >>> from_implicability(torch.tensor([0.1, 0.6, 0.3, 1.0], dtype=torch.float64))
     tensor([0.1000, 0.5000, 0.2000, 0.2000], dtype=torch.float64)
@@ -106,7 +166,13 @@ def from_implicability(table: Tensor) -> Tensor:
 
 
 def from_plausibility(table: Tensor) -> Tensor:
-    """Give the mass function of a plausibility function; m(empty) = 1 - Pl(frame).
+    """The mass function of a plausibility function; m(empty) = 1 - Pl(frame).
+
+    Args:
+        table: Values for the subsets, shape (..., 2^L).
+
+    Returns:
+        Mass functions, shape (..., 2^L).
 
     >>> from_plausibility(torch.tensor([0.0, 0.8, 0.5, 1.0], dtype=torch.float64))
     tensor([0.0000, 0.5000, 0.2000, 0.3000], dtype=torch.float64)
@@ -116,7 +182,13 @@ def from_plausibility(table: Tensor) -> Tensor:
 
 
 def from_commonality(table: Tensor) -> Tensor:
-    """Give the mass function of a commonality function.
+    """The mass function of a commonality function.
+
+    Args:
+        table: Values for the subsets, shape (..., 2^L).
+
+    Returns:
+        Mass functions, shape (..., 2^L).
 
     >>> from_commonality(torch.tensor([1.0, 0.8, 0.5, 0.3], dtype=torch.float64))
     tensor([0.0000, 0.5000, 0.2000, 0.3000], dtype=torch.float64)
@@ -125,7 +197,14 @@ def from_commonality(table: Tensor) -> Tensor:
 
 
 def without_rounding(table: Tensor) -> Tensor:
-    """Lift to 0 the -1e-17 that a Moebius transform leaves where 0 is meant; gradients pass as they are."""
+    """Lift to 0 the -1e-17 that a Moebius transform leaves where 0 is meant; gradients pass as they are
+
+    Args:
+        table: Values for the subsets, shape (..., 2^L).
+
+    Returns:
+        Values for the subsets, shape (..., 2^L).
+    """
     return table + torch.relu(-table.detach())
 
 

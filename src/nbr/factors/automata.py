@@ -101,7 +101,7 @@ def _smallest(
         follows.append(after)
         totals.append(sorted(set(after.values()), key=lambda total: (total is None, total)))
         if len(totals[-1]) > STATES:
-            raise Unfit(f"a sum of {len(parts)} parts has more than {STATES} totals")
+            raise Unfit(f"a sum of {len(parts)} terms has more than {STATES} possible totals")
     accepted = [accept(total) for total in totals[-1]]
     kinds = sorted(set(accepted))
     state = {total: kinds.index(each) for total, each in zip(totals[-1], accepted, strict=True)}

@@ -76,7 +76,7 @@ class Network:
         crisp = tuple(rule for body in rules for rule in body if rule.levels() == [1.0])
         fuzzy = tuple(rule for body in rules for rule in body if rule.levels() != [1.0])
         if any(sum(rule in fuzzy for rule in body) > 1 for body in rules):
-            raise Unfit("several fuzzy rules: the smallest of their grades counts, and no product says that")
+            raise Unfit("several fuzzy rules: the smallest of their grades counts, which is not a product")
         statements = [rule.at_least(1.0) for rule in crisp]
         made = structure(world, [each for each in statements if each is not None], said)
         codes = {name: each.codes for name, each in made.values.items()}
@@ -85,7 +85,7 @@ class Network:
         if len(tables) < len(grades):
             raise Unfit("a fuzzy rule reads too many combinations of values, or numbers")
         if prior is None and made.compared:
-            raise Unfit("numbers are compared with each other, and only a prior knows how often that holds")
+            raise Unfit("numbers are compared with each other, which is only possible with a prior")
         hung = hanging(rules)
         masses = [] if prior is None else _known(prior, made)
         masses = [*masses, *shared(hung, crisp, fuzzy, made, tables)]
@@ -171,7 +171,7 @@ class Network:
         """The same for the `count` largest products, the largest first; fewer where no others are above 0."""
         self._has_points()
         if self.structure.compared:
-            raise Unfit("numbers are compared with each other, which cuts their pieces in two")
+            raise Unfit("numbers are compared with each other, which cuts their intervals")
         first = len(self.compiled.groups)
         places = [first + place for place, name in enumerate(self.compiled.open) if name in self.values]
         with torch.no_grad():
@@ -180,7 +180,7 @@ class Network:
 
     def _has_points(self) -> None:
         if any(name not in self.structure.sizes for names, _ in self.masses for name in names):
-            raise Unfit("something hidden is summed over, so that the best point is no largest product")
+            raise Unfit("hidden variables are summed over, so the best point is not a maximum of products")
 
     def draw(self, count: int, condition: Expression | None, generator: torch.Generator) -> dict[str, Tensor]:
         """The numbers of values, as likely as they are under the condition: (count,) for each variable."""
@@ -285,7 +285,7 @@ def _known(prior: Prior, made: Structure) -> list[Factor]:
     own = {name: each.allowed for name, each in made.values.items() if name in prior.world.variables}
     found = prior.factors(own)
     if found is None:
-        raise Unfit("the prior is no product of small tables")
-    found = [*found, *(shares(prior, prior.world, pair, made.values) for pair in made.compared)]
+        raise Unfit("the prior is not a product of small tables")
+    found = [*found, *(shares(prior, prior.world, numbers, made.values) for numbers in made.compared)]
     _masses[prior] = made.key, found
     return found

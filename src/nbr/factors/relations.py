@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import torch
@@ -63,14 +64,14 @@ def possible(order: Order, parts: Sequence[Forms], kept: int, least: float) -> t
     """Bounds on the probability that some values of all variables are allowed by every table."""
     values = list(parts)
     for step in order.steps:
-        values.append(_joined(values[step.left], values[step.right], step)._thinned(kept, least))
+        values.append(_joined(values[step.left], values[step.right], step, kept, least)._thinned(kept, least))
         values[step.left] = values[step.right] = values[-1]  # nobody reads them again
     found = float(values[-1].weights.sum())
     return found, min(1.0, found + values[-1].lost)
 
 
-def _joined(one: Forms, other: Forms, step: Step) -> Forms:
-    """Every pair of forms, with what both allow of the variables kept."""
+def _joined(one: Forms, other: Forms, step: Step, kept: int, least: float) -> Forms:
+    """Every pair of forms, with what both allow of the variables kept; thinned on the way where there is no room."""
     number = {variable: place for place, variable in enumerate((*step.kept, *step.summed), 2)}
     axes = [[side, *(number[variable] for variable in scope)] for side, scope in enumerate(step.scopes)]
     wanted = [0, 1, *(number[variable] for variable in step.kept)]
@@ -78,17 +79,20 @@ def _joined(one: Forms, other: Forms, step: Step) -> Forms:
     size = dict(zip(step.scopes[0], left.shape[1:], strict=True)) | dict(
         zip(step.scopes[1], right.shape[1:], strict=True)
     )
-    rows = max(1, ROOM // max(1, len(right) * math.prod(size[variable] for variable in step.kept)))
-    tables, weights = [], []
-    for start in range(0, max(1, len(left)), rows):  # once where no form allows anything
+    entries = math.prod(size[variable] for variable in step.kept)
+    columns = min(max(1, ROOM // entries), max(1, len(right)))
+    rows = max(1, ROOM // (entries * columns))
+    found = Forms(torch.zeros([0, *(size[variable] for variable in step.kept)], dtype=torch.bool), np.zeros(0))
+    for start, begin in product(range(0, len(left), rows), range(0, len(right), columns)):
         clock.check()
-        some = slice(start, start + rows)
-        allowed = torch.einsum(left[some], axes[0], right, axes[1], wanted) > 0.5
-        pairs = np.outer(one.weights[some], other.weights).ravel()
+        some, others = slice(start, start + rows), slice(begin, begin + columns)
+        allowed = torch.einsum(left[some], axes[0], right[others], axes[1], wanted) > 0.5
+        pairs = np.outer(one.weights[some], other.weights[others]).ravel()
         part = _told_apart([allowed.flatten(0, 1)], [pairs], 0.0)
-        tables.append(part.tables)
-        weights.append(part.weights)
-    return _told_apart(tables, weights, one.lost + other.lost)
+        found = _told_apart([found.tables, part.tables], [found.weights, part.weights], found.lost)
+        if found.tables.numel() > ROOM:
+            found = found._thinned(kept, least)
+    return Forms(found.tables, found.weights, found.lost + one.lost + other.lost)
 
 
 def _told_apart(tables: Sequence[Tensor], weights: Sequence[NDArray[np.float64]], lost: float) -> Forms:

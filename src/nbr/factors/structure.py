@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nbr.factors.comparisons import Pair, pairs, substituted
+from nbr.factors.comparisons import Tied, substituted, tied
 from nbr.factors.contraction import aligned
 from nbr.factors.kept import Compilations
 from nbr.factors.order import HOPELESS, Order, find
@@ -34,7 +34,7 @@ class Structure:
     certain: tuple[Part, ...]  # 0 or 1: what hidden variables are
     broken: tuple[Part, ...]  # of each rule: True where it does not hold
     asked: Mapping[Expression, str]  # a hidden variable for each statement about several variables
-    compared: tuple[Pair, ...]  # numbers, by hidden bits of which the prior knows how likely they are
+    compared: tuple[Tied, ...]  # numbers, by hidden bits of which the prior knows how likely they are
 
     @property
     def bytes(self) -> int:
@@ -94,8 +94,8 @@ def taken_apart(world: World, said: Iterable[Expression]) -> tuple[tuple[Express
 def _structure(
     key: tuple[object, ...], world: World, rules: Sequence[Expression], several: Sequence[Expression], cuts: Cuts
 ) -> Structure:
-    compared = pairs(world, [*rules, *several])
-    bits = {line: bit for pair in compared for line, bit in zip(pair.lines, pair.bits, strict=True)}
+    compared = tied(world, [*rules, *several])
+    bits = {line: bit for numbers in compared for line, bit in numbers.bits.items()}
     plain = {each: substituted(each, bits) if bits else each for each in (*rules, *several)}
     wider = World({**world.variables, **{bit: Bit() for bit in bits.values()}})
     found = values(wider, plain.values(), dict(cuts))

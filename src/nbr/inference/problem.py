@@ -96,7 +96,7 @@ class Engine(Way[Problem, Estimate]):
     def takes(self, problem: Problem) -> str | None:
         """Why it cannot take a problem, shared selectors too; None if it can."""
         if isinstance(problem.beliefs, Selectors) and not self.shared:
-            return "rules share a source or are possibilities of which one is there"
+            return "rules share a source, or exclude each other"
         return self.unfit(problem)
 
 

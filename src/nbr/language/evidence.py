@@ -31,7 +31,7 @@ def evidence(words: object, world: World) -> tuple[Expression | None, tuple[Grad
             certain.append(stated(part.part if isinstance(part, Graded) else part, world, "condition"))
             continue
         if not 0 <= part.degree <= 1:
-            raise NbrError(f"condition: a degree is a number from 0 to 1, not {part.degree:g}", part.at + 1)
+            raise NbrError(f"condition: a degree must be a number from 0 to 1, not {part.degree:g}", part.at + 1)
         stated(part.part, world, "condition")
         graded.append(part)
     if not graded and not any(isinstance(part, Graded) for part in conjuncts(found)):

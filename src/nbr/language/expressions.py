@@ -36,13 +36,21 @@ def quoted(word: str) -> str:
 
 
 class Expression(ABC):
-    """A set of points: those at which it holds."""
+    """A statement: the set of points at which it holds."""
 
     rank: int = 9  # how tightly its own sign binds; a part that binds less tightly is printed in brackets
 
     @abstractmethod
     def holds(self, world: World, points: Tensor) -> Tensor:
-        """Whether it is true, as booleans of shape (points,)."""
+        """Whether the statement holds at each point.
+
+        Args:
+            world: The variables.
+            points: Points, shape (points, variables).
+
+        Returns:
+            Booleans, shape (points,).
+        """
 
     @property
     def parts(self) -> tuple[Expression, ...]:
@@ -57,16 +65,24 @@ class Expression(ABC):
             yield from part.atoms()
 
     def names(self) -> frozenset[str]:
-        """The variables it reads."""
+        """The variables that the statement reads."""
         return frozenset().union(*(part.names() for part in self.parts))
 
     def check(self, world: World) -> None:
-        """Raise an error if a name or a value is not of this world."""
+        """Raise an error if the statement uses a name or a value that the world does not have.
+
+        Args:
+            world: The variables.
+        """
         for part in self.parts:
             part.check(world)
 
     def cuts(self, world: World) -> dict[str, set[float]]:
-        """The numbers that reals are compared with: between them its truth does not change."""
+        """The numbers that reals are compared with; the truth of the statement does not change between them.
+
+        Args:
+            world: The variables.
+        """
         found: dict[str, set[float]] = {}
         for atom in self.atoms():
             if world.variables[atom.name].numeric:

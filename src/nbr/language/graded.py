@@ -32,7 +32,7 @@ class Graded(Expression):
         raise self.misplaced()
 
     def misplaced(self) -> NbrError:
-        what = "a degree, as in 'cough @ 0.8', stands behind a whole part of a condition, not inside | or ~"
+        what = "a degree, as in 'cough @ 0.8', can only follow a whole part of a condition, not stand inside | or ~"
         return NbrError(f"{what} or in a question (at character {self.at + 1})", at=self.at + 1)
 
     def mapped(self, change: Callable[[Expression], Expression]) -> Expression:

@@ -127,7 +127,7 @@ def modulo(
     kept = tuple((int(weight), name) for name, weight in weights.items() if weight)
     parts = tuple((int(weight), part) for weight, part in counted if weight)
     if not kept and not parts:
-        raise NbrError(f"the comparison at character {at + 1} says nothing of any variable", at + 1)
+        raise NbrError(f"the comparison at character {at + 1} contains no variable", at + 1)
     return Modulo(kept, parts, int(offset), int(modulus), operator, number, at)
 
 

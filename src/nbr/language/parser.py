@@ -53,7 +53,15 @@ _before: Remembered[str, ex.Expression] = Remembered(KEPT)
 
 
 def parse(text: str, world: World | None = None) -> ex.Expression:
-    """Read a sentence of the query language; with a world, a range of names that it does not have is not written out.
+    """Parse a statement of the query language.
+
+    Args:
+        text: The statement.
+        world: The variables. With them, names and labels that contain spaces need no quotes where that is
+            unambiguous, and ranges of names that do not exist are reported.
+
+    Returns:
+        The statement as an expression; `str` writes it again.
 
     >>> print(parse("x0, x1..x3=0"))
     x0 & x1=0 & x2=0 & x3=0
@@ -109,7 +117,7 @@ def _read(text: str, world: World | None) -> tuple[ex.Expression, int]:
     if not text.strip():
         raise NbrError("it is empty; write for example: x5 & ~x6")
     if len(text) > LONGEST:
-        raise NbrError(f"the question is longer than {LONGEST} characters")
+        raise NbrError(f"the question has more than {LONGEST} characters")
     if ".." in text:
         foretold(text)
     try:
@@ -143,7 +151,7 @@ def _explain(text: str, error: UnexpectedInput) -> NoReturn:
     at = (error.pos_in_stream or 0) + 1
     found = str(error.token) if isinstance(error, UnexpectedToken) else text[at - 1]
     if isinstance(error, UnexpectedCharacters | UnexpectedToken) and found == ")" and balance < 0:
-        raise NbrError(f"a ')' too many at character {at} of {_short(text)}", at=at)
+        raise NbrError(f"one ')' too many at character {at} of {_short(text)}", at=at)
     if (meant := meant_at(text, at)) is not None:
         start, sign, instead = meant
         raise NbrError(f"cannot read {sign!r} at character {start} of {_short(text)}; {instead}", at=start)
@@ -165,7 +173,7 @@ def _one(item: Item) -> ex.Expression:
 
 def _shallow(expression: ex.Expression) -> ex.Expression:
     if expression.depth > DEEPEST:
-        raise NbrError(f"brackets and signs are nested more than {DEEPEST} deep")
+        raise NbrError(f"brackets and operators are nested more than {DEEPEST} deep")
     return expression
 
 

@@ -79,12 +79,14 @@ def _sum(side: Side) -> Sum:
     at = start(side)
     if isinstance(side, Token):
         if side.type != "NUMBER" or not math.isfinite(float(side)):
-            raise NbrError(f"cannot read {str(side)!r} at character {at + 1}: no number and no name", at + 1)
+            raise NbrError(
+                f"cannot read {str(side)!r} at character {at + 1}: it is neither a number nor a name", at + 1
+            )
         return Sum(((float(side), None),), at)
     if isinstance(side, Names) and side.range:
         raise NbrError(f"a range cannot be added: write count(...), or the names, at character {at + 1}", at + 1)
     if isinstance(side, Remainder):
-        raise NbrError(f"what is left after mod can only be compared with a number, at character {at + 1}", at + 1)
+        raise NbrError(f"the result of mod can only be compared with a number, at character {at + 1}", at + 1)
     if isinstance(side, Called) and side.function.lower() != "count":
         raise NbrError(f"only count(...) can be added, at character {at + 1}", at + 1)
     return side if isinstance(side, Sum) else Sum(((1.0, side),), at)
@@ -120,7 +122,7 @@ def added(first: Side, others: Sequence[Token | Side]) -> Sum:
             continue
         if not sign and not (isinstance(each, Token) and each[0] in "+-"):
             at = start(each) + 1
-            raise NbrError(f"a sign is missing before {each} at character {at}", at)
+            raise NbrError(f"an operator is missing before {each} at character {at}", at)
         terms += _scaled(each, -1.0 if sign == "-" else 1.0).terms
         sign = ""
     return Sum(tuple(terms), start(first))
@@ -150,10 +152,10 @@ def difference(left: Side, operator: str, right: Side) -> Expression:
         weights, counted, offset = _gathered(left.sum.terms)
         free, others, number = _gathered(_sum(right).terms)
         if free or others:
-            raise NbrError(f"what is left after mod can only be compared with a number, at character {at + 1}", at + 1)
+            raise NbrError(f"the result of mod can only be compared with a number, at character {at + 1}", at + 1)
         return modulo(weights, counted, offset, left.modulus, operator, number, at)
     weights, counted, number = _gathered((*_sum(left).terms, *_scaled(right, -1.0).terms))
     number = -number
     if not any(weights.values()) and not counted:
-        raise NbrError(f"the comparison at character {at + 1} says nothing of any variable", at + 1)
+        raise NbrError(f"the comparison at character {at + 1} contains no variable", at + 1)
     return normal(weights, counted, operator, number, at)

@@ -27,7 +27,7 @@ def spoken(statement: Expression) -> str:
         case Not(part=Atom(operator="") as atom):
             return f"not {atom.name}"
         case Not():
-            return f"it is not so that {spoken(statement.part)}"
+            return f"it is not true that {spoken(statement.part)}"
         case And():
             return " and ".join(map(_inner, statement.parts))
         case Or():

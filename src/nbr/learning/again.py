@@ -2,7 +2,7 @@
 
 The number of rules and of steps was chosen on rows that training did not see; then every row should count. Whether
 that does harm cannot be seen on rows that were trained on, so a twin goes first: the same training without a tenth of
-the rows that no choice was made by. It has to explain them about as well as the chosen model does, and the model of
+the rows that were not used to choose. It has to explain them about as well as the chosen model does, and the model of
 all rows has to explain them, which it has seen, no worse than its twin. A prior of trees is learned anew with each. The
 figure reported is then the twin's: what the same training does on rows that it has not seen. If anything is lost, the
 chosen model or the twin is delivered.
@@ -22,9 +22,9 @@ from nbr.learning.splitting import ENOUGH, Split
 from nbr.priors import Independent, Mixture, marginals
 from nbr.tables import Table
 
-ALONE = "the prior alone: rules added no more than chance on held-out rows"
-ALONE_OF_ALL = f"{ALONE}; learned from all rows, too few to check it on others"
-RATES = "base rates alone: rules added no more than chance to what every column says by itself"
+ALONE = "the prior alone: on held-out rows, rules added no more than chance would"
+ALONE_OF_ALL = f"{ALONE}; learned from all rows, which are too few to hold some out"
+RATES = "base rates alone: rules added no more than chance would"
 HURRIED = "chosen by held-out rows; no time was left to train on all rows"
 SLOWER = 1.3  # than the training before, at the most: there are more rows
 LOOKS = 10  # the last training goes on for at least so many looks at held-out rows: beliefs have to settle
@@ -50,15 +50,20 @@ def train_again(maker: Maker, rows: Split, count: int, chosen: Trained, limit: B
         both = {"train": rows.every, "test": rows.train}  # to compare with the chosen one on what both were trained on
         final = maker.relearned(rows.every).train("all rows", both, count, steps)
         if gains(final, chosen, "train", called="test"):
-            return End(chosen, chosen, "valid", "chosen by held-out rows; training on all rows broke down")
-        return End(final, final, None, "trained again on all rows, too few to check it on others")
+            return End(chosen, chosen, "valid", "chosen by held-out rows; training on all rows failed")
+        return End(final, final, None, "trained again on all rows, which are too few to hold some out")
     trained = _trained(maker, rows, rows.test, count, steps)
     twin = next(trained)
     if _harmed(chosen, twin):
-        return End(chosen, chosen, "test", "chosen by held-out rows; training on more rows did worse on others")
+        return End(
+            chosen,
+            chosen,
+            "test",
+            "chosen by held-out rows; training on more rows gave a lower likelihood of the others",
+        )
     final = next(trained)
     if gains(final, twin, "test"):
-        return End(twin, twin, "test", "trained again on most rows; training on all of them broke down")
+        return End(twin, twin, "test", "trained again on most rows; training on all of them failed")
     return End(final, twin, "test", "trained again on all rows")
 
 

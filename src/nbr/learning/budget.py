@@ -36,7 +36,7 @@ def seconds(budget: float | str | None, table: Table) -> float:
     if budget == "auto":
         return QUICK if table.rows <= ROWS and len(table.world) <= COLUMNS else LONG
     if isinstance(budget, str | bool) or not budget > 0:
-        raise NbrError(f"a budget is a number of seconds above 0, 'auto', or None for no limit, not {budget!r}")
+        raise NbrError(f"the budget must be a number of seconds above 0, 'auto', or None for no limit, not {budget!r}")
     return float(budget)
 
 
@@ -51,6 +51,4 @@ def told(limit: float) -> str:
     >>> told(60.0)
     'learning takes at most about 60 seconds'
     """
-    return (
-        "learning takes as long as it takes" if limit == math.inf else f"learning takes at most about {limit:g} seconds"
-    )
+    return "learning has no time limit" if limit == math.inf else f"learning takes at most about {limit:g} seconds"

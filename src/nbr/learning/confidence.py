@@ -41,7 +41,9 @@ def checked(confidence: float | None) -> float | None:
     if confidence is None:
         return None
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
-        raise NbrError(f"confidence is a number from 0.5 to below 1, such as 0.95, or None, not {confidence!r}")
+        raise NbrError(
+            f"confidence must be a number of at least 0.5 and less than 1, such as 0.95, or None, not {confidence!r}"
+        )
     return float(confidence)
 
 

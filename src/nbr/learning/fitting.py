@@ -51,7 +51,7 @@ GROWTH = (1, 4, 16, 48)  # rules for each set of columns
 BELOW = 2.0  # standard errors by which rules on a uniform prior may fall short of trees: they say what is not known
 PRIOR = 0.45  # of the time, for trees
 GROWING = 0.4  # of what is left, for the number of rules, where all rows are to be trained on after that
-CHOSEN = "chosen by the table for validation"
+CHOSEN = "chosen by the validation table"
 
 
 @named_settings
@@ -75,33 +75,35 @@ def fit(
     n_jobs: int | None = None,
     budget: float | str | None = "auto",
 ) -> Reasoner:
-    """Learn rules from a table, or several, with holes.
+    """Learn rules from one or several tables with holes.
 
-    `table`: a path, a DataFrame, rows of numbers, or several of these; an empty cell was not observed
-    `rules`: how many each set of columns gets; "auto": as few as held-out rows call for; "clauses": short clauses that
-        people can read, with beliefs, instead of networks
-    `prior`: what is known beside the rules: "auto" (uniform where every point of the world can be listed, else trees
-        of columns), "uniform", "marginals", "trees", a reasoner, a torch distribution, or a `Prior`
-    `valid`: a table to choose by, instead of a tenth of the rows
-    `inputs`: the columns that each group of rules reads; by default the largest sets that rows show together
-    `world`: the variables, where they are not to be inferred
-    `rules_from`: a reasoner whose clauses stay as they are, while rows say how far to believe each; no others are
-        learned, or further clauses with rules="clauses"
-    `confidence`: a rule's belief is the lowest that rows do not reject at this level, and its `support` tells of which
-        rows; None: the likeliest. Frequencies, samples and likelihoods are counted by the likeliest either way
-    `target`: with rules="clauses", a column that rules are learned about first, then about the others
-    `weight`: a column that says for how many others a row stands, as in a survey; it is no variable of the model
-    `seed`: where randomness comes from
-    `width`: of the networks
-    `steps`: how many there are at the most
-    `checkpoint`: a folder from which a run that was stopped goes on
-    `progress`: True to see it on stderr (None: in a notebook alone), or a function that is told; only the first of
-        several processes tells
-    `n_jobs`: processes for trainings that do not wait for each other; the model does not depend on it
-    `budget`: seconds, after which the best of what was found is taken; by default a minute for tables of up to 10,000
-        rows and 50 columns and four for others; None: no limit. Clauses do not look at it
+    Args:
+        table: A path, a DataFrame, an array of shape (rows, columns), or a list of these. An empty cell was not
+            observed.
+        rules: The number of rules for each set of columns; "auto" for as few as held-out rows call for; "clauses" for
+            short statements with beliefs instead of networks.
+        prior: The base rates: "auto" (uniform where every point of the world can be listed, else trees of columns),
+            "uniform", "marginals", "trees", a reasoner, a torch distribution, or a `Prior`.
+        valid: A validation table, instead of a tenth of the rows.
+        inputs: The columns that each group of rules reads; by default the largest sets that rows show together.
+        world: The variables, instead of inferring them from the columns.
+        rules_from: A reasoner whose clauses are kept; only their beliefs are learned. With rules="clauses" further
+            clauses are learned, too.
+        confidence: The confidence level of beliefs, which are lower limits: the lowest that the rows do not reject.
+            None takes the most likely beliefs. Probabilities, samples and likelihoods always use the most likely ones.
+        target: With rules="clauses", the column that rules are learned about first.
+        weight: A column of weights, as in a survey; it is not a variable of the model.
+        seed: The seed of all randomness.
+        width: The number of hidden units of the networks.
+        steps: The largest number of training steps.
+        checkpoint: A folder for checkpoints; a run that was stopped continues from it.
+        progress: True shows progress on stderr; None does so in notebooks only; a function is called with the progress.
+        n_jobs: The number of processes; the model does not depend on it.
+        budget: The time limit for learning, in seconds; "auto" is 60 for tables of up to 10,000 rows and 50 columns
+            and 240 for others; None is no limit. Learning clauses ignores it.
 
-    `fit_report` in `nbr.learning.fitting` also tells the choices made on the way.
+    Returns:
+        The learned model. `nbr.learning.fitting.fit_report` also returns how it was chosen.
     """
     return fit_report(
         table,
@@ -147,8 +149,8 @@ def fit_report(
 ) -> Fitted:
     """Learn rules as `fit` does, and tell the choices made on the way and what was measured on which rows.
 
-    Without a table to choose by, the chosen model is trained again on all rows, if rows that no choice was made by show
-    that this does no harm: see `nbr.learning.again`.
+    Without a validation table, the chosen model is trained again on all rows, if rows that were not used to choose
+    show that this does no harm: see `nbr.learning.again`.
     """
     level = checked(confidence)
     jobs = n_jobs if here().size == 1 else None  # processes that train together have each its core already
@@ -159,7 +161,7 @@ def fit_report(
     if target is not None:
         data.world.column(target)
         if rules != "clauses":
-            raise NbrError("a target is learned about first by rules='clauses'; networks read all columns alike")
+            raise NbrError("a target needs rules='clauses'; networks treat all columns equally")
     if rules == "clauses" or rules_from is not None:
         if rules not in ("auto", "clauses"):
             raise NbrError(
@@ -241,7 +243,7 @@ def _measured(end: End) -> HeldOut | None:
     if end.part is None:
         return None
     mean, error, rows = end.measured.score(end.part)
-    which = "that choices were made by" if end.part == "valid" else "that no choice was made by"
+    which = "that were used to choose" if end.part == "valid" else "that were not used to choose"
     twin = "" if end.measured is end.delivered else ", by the same training without them"
     return HeldOut(mean, error, rows, f"{rows:,} row{'' if rows == 1 else 's'} {which}{twin}")
 

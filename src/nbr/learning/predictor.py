@@ -35,15 +35,19 @@ def _of_labels(predictor: Predictor) -> bool:
 
 
 class Predictor(BaseEstimator):  # type: ignore[misc]
-    """Learns a table with `nbr.fit`, and says of each row what its last column is.
+    """A scikit-learn estimator that learns a table with `nbr.fit` and predicts one more column.
 
+    For labels it is a classifier with `classes_` and `predict_proba`, for numbers a regressor with `predict_interval`.
     By default labels have rules of their own beside those of the whole table, learned by how likely they make the
-    labels that rows have, where held-out rows gain by that: `about_`, or None. `reasoner_` is the model of the table.
+    labels of the rows, where held-out rows gain by that: `about_`, or None. `reasoner_` is the model of the table.
+    Columns may be of any kind and have holes, also when predicting.
 
-    Columns may be of any kind and have holes, also where something is predicted. Of labels it is a classifier, with
-    `classes_` and `predict_proba`; of numbers a regressor, with `predict_interval`, in which nine in ten lie. Which of
-    both is seen from what is to be predicted, or said: `task="classification"` or `"regression"`, as needed where
-    scikit-learn has to know before the fit, in stratified folds.
+    Args:
+        rules: The rules of `nbr.fit`.
+        prior: The prior of `nbr.fit`.
+        random_state: The seed of all randomness.
+        task: "classification", "regression", or "auto" to decide by the values to predict. Name it where scikit-learn
+            has to know before `fit`, as for stratified folds.
 
     >>> X = pd.DataFrame({"rain": [1, 0] * 400, "roof": [0, 0, 1, 1] * 200})
     >>> y = ["wet", "dry", "dry", "dry"] * 200
@@ -70,15 +74,15 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from rows and what is to be predicted of them.
+        """Learn from rows and the values to predict.
 
         Args:
-            X: a DataFrame, or numbers (rows, columns); holes are NaN or None
-            y: labels or numbers (rows,); holes are allowed
-            sample_weight: how often each row counts (rows,); whole numbers are as good as rows repeated
+            X: A DataFrame, or numbers of shape (rows, columns); holes are NaN or None.
+            y: Labels or numbers, shape (rows,); holes are allowed.
+            sample_weight: The weight of each row, shape (rows,); a weight of 2 is the same as the row twice.
         """
         if self.task not in TASKS:
-            raise NbrError(f"task is one of {', '.join(TASKS)}, not {self.task!r}")
+            raise NbrError(f"task must be one of {', '.join(TASKS)}, not {self.task!r}")
         frame = self._frame(X, reset=True)
         if y is None:
             raise NbrError("this estimator requires y to be passed, but the target y is None")
@@ -104,7 +108,14 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
-        """The likeliest label, or the middle number, of each row."""
+        """The most likely label, or the median of the number, for each row.
+
+        Args:
+            X: As in `fit`.
+
+        Returns:
+            Labels or numbers, shape (rows,).
+        """
         found = self._cells(self._table(X))
         if found.chances is not None:
             return np.asarray(self.classes_[found.chances.argmax(dim=1).numpy()])
@@ -112,19 +123,39 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
 
     @available_if(_of_labels)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
-        """The probability of each of `classes_`."""
+        """The probability of each of `classes_`.
+
+        Args:
+            X: As in `fit`.
+
+        Returns:
+            Probabilities, shape (rows, classes).
+        """
         found = self._cells(self._table(X))
         assert found.chances is not None
         return np.asarray(found.chances.numpy())
 
     def predict_interval(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
-        """Of numbers, where nine in ten lie; of labels, the range of the probability of the likeliest: (n, 2)."""
+        """For numbers a 90% interval; for labels the range of the probability of the most likely one.
+
+        Args:
+            X: As in `fit`.
+
+        Returns:
+            The lower and the upper ends, shape (rows, 2).
+        """
         table = self._table(X)
         found = predict(self.reasoner_.model, table, self.name_, self.random_state, self._cells(table))
         return np.asarray(found[["low", "high"]])
 
     def score(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The share of labels that are right, or R^2 of numbers."""
+        """The share of labels that are right, or R^2 for numbers.
+
+        Args:
+            X: As in `fit`.
+            y: The true labels or numbers, shape (rows,).
+            sample_weight: The weight of each row, shape (rows,).
+        """
         measure = accuracy_score if hasattr(self, "classes_") else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 

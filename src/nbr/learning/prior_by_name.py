@@ -42,10 +42,10 @@ def choose(
         if prior == "auto":
             return auto(train, valid, seed, watch, kept, deadline)
         found = trees(train, valid=valid, seed=seed, watch=watch, kept=kept, deadline=deadline)
-        return found, f"prior: {found}, as asked for"
+        return found, f"prior: {found}, as requested"
     return _named(
         prior, table.one_by_one(seed)
-    ), f"prior: {prior if isinstance(prior, str) else type(prior).__name__}, as asked for"
+    ), f"prior: {prior if isinstance(prior, str) else type(prior).__name__}, as requested"
 
 
 def _named(prior: PriorLike, table: Table) -> Prior:
@@ -60,5 +60,5 @@ def _named(prior: PriorLike, table: Table) -> Prior:
     if not isinstance(prior, Prior):
         raise NbrError(f"unknown prior {prior!r}; there are auto, uniform, marginals, trees, a reasoner, or a Prior")
     if prior.world != table.world:
-        raise NbrError("the prior speaks of another world than the table")
+        raise NbrError("the prior has other variables than the table")
     return prior

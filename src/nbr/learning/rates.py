@@ -17,7 +17,7 @@ from nbr.learning.coarse import Broken, Coarse
 from nbr.learning.loglinear import Agreed, Source, agree
 from nbr.priors import Independent
 
-WORDS = "prior: base rates, every column as often as rows have it"
+WORDS = "prior: base rates, the frequencies of each column"
 
 
 class Rates:

@@ -19,9 +19,9 @@ from nbr.tables import Table
 from nbr.training import Watcher
 
 NOTHING = 0.005  # nats a row that all clauses together add to base rates: next to nothing
-PLAIN = f"{WORDS}; clauses say what goes together"
-KEPT = "without the rows held out to measure it"
-ALL = "learned from all rows, too few to measure on others"
+PLAIN = f"{WORDS}; clauses describe what goes together"
+KEPT = "without the rows held out for measuring"
+ALL = "learned from all rows, which are too few to measure on others"
 
 
 def fit_clauses(
@@ -54,7 +54,7 @@ def _little(rules: Sequence[Clause], rows: int) -> str:
         return ""
     if not rules:
         return f"; no clause: nothing goes together beyond chance in {rows:,} rows, and answers are base rates"
-    return f"; next to nothing beyond base rates: all clauses together add {adds:.4f} nats a row"
+    return f"; little beyond base rates: all clauses together add {adds:.4f} nats a row"
 
 
 def _measured(reasoner: Reasoner, part: Table, judged: bool, seed: int) -> HeldOut:
@@ -80,7 +80,7 @@ def _prior(
         known, why = choose(prior, data, rows, seed, watch)
         return known, (), why
     if written is not None and written.model.prior is not None:
-        return written.prior, (), "prior: that of the rules that were written"
+        return written.prior, (), "prior: that of the given rules"
     alone = {name for clause in clauses for name in clause.inputs if len(clause.inputs) == 1}
     often, even = marginals(rows.trainable).columns, uniform(data.world).columns
     columns, kept = [], []
@@ -95,6 +95,8 @@ def _clauses(written: Reasoner | None) -> list[Clause]:
     found = []
     for position, rule in enumerate(() if written is None else written.rules, 1):
         if not isinstance(rule, Clause):
-            raise NbrError(f"rule {position}, {rule}, is no clause: only clauses can be given a belief by rows")
+            raise NbrError(
+                f"rule {position}, {rule}, is not a clause: only beliefs of clauses can be learned from rows"
+            )
         found.append(rule)
     return found

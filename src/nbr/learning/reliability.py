@@ -43,7 +43,9 @@ class Reliabilities:
         found = []
         for name, value in self.reliability.items():
             error = self.error[name]
-            found.append(f"{name}: {value:.3f}" + (" (not told by the rows)" if error is None else f" ± {error:.3f}"))
+            found.append(
+                f"{name}: {value:.3f}" + (" (not determined by the rows)" if error is None else f" ± {error:.3f}")
+            )
         return "\n".join(found)
 
 
@@ -93,7 +95,7 @@ class _Likelihood:
     def __init__(self, model: Model, sources: Mapping[str, Source], listed: Listing, codes: Tensor) -> None:
         base = model.base.log_prob(listed.points)
         if base is None:
-            raise NbrError("rows cannot be scored: the prior can only be sampled")
+            raise NbrError("rows cannot be scored: this prior can only be sampled")
         if not len(codes):
             raise NbrError("there are no rows to learn from")
         self.model, self.sources, self.listed, self.base = model, sources, listed, base

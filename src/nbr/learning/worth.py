@@ -15,8 +15,8 @@ from nbr.priors import Mixture, Prior, marginals, trees
 
 KEPT = 0.1  # of the prior's points that rules have to keep, lest a sample cost more than ten without them
 BESIDE_TREES = 2.0  # standard errors that rules have to gain over trees, which are quicker in all else
-COSTS = "; a sample costs about {:.0f} times what one of the prior alone does"
-COSTLY = "the prior alone: rules would keep {:.1%} of what it draws, and a sample cost far more than they gain"
+COSTS = "; a sample takes about {:.0f} times as long as from the prior alone"
+COSTLY = "the prior alone: rules would keep {:.1%} of its draws, and sampling would cost far more than they gain"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Worth:
         table, train = (rows.valid if rows.test is None else rows.test), rows.train.one_by_one(seed)
         over = [
             f"{gained(_over(prior, delivered, part))} over {name}"
-            for name, prior in (("columns by themselves", marginals(train)), ("one tree", trees(train, 1, seed=seed)))
+            for name, prior in (("independent columns", marginals(train)), ("one tree", trees(train, 1, seed=seed)))
         ]
         words = f"{'; '.join([*over, said])} (nats a row, paired, on {table.rows:,} held-out rows)"
         if delivered is chosen and not isinstance(chosen.objective, Listed) and chosen.kept < KEPT:

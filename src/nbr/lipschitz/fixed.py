@@ -17,9 +17,10 @@ CHUNK = 512  # inputs at a time
 
 
 class Fixed:
-    """A copy of nonexpansive networks whose weights never change, so that what is computed from them stays true.
+    """A copy of nonexpansive networks whose weights never change, with proved bounds.
 
-    In another precision a further copy is asked; the bounds are those of the weights as they were given.
+    Args:
+        network: The networks to copy.
     """
 
     def __init__(self, network: nn.Module) -> None:
@@ -46,11 +47,15 @@ class Fixed:
 
     @cached_property
     def bound(self) -> Tensor:
-        """A number for each network that its Lipschitz constant does not exceed, in float64."""
+        """An upper bound on the Lipschitz constant of each network, in float64."""
         return bound(self._network)
 
     def rounding(self, length: Tensor) -> Tensor:
-        """How far float64 may be off in the outputs for inputs of these L2 lengths, (n, 1) or (n, networks)."""
+        """A bound on the rounding error of the outputs in float64.
+
+        Args:
+            length: The L2 lengths of inputs, shape (n, 1) or (n, networks).
+        """
         start, slope = self._rounding
         return start + slope * length
 
@@ -68,22 +73,22 @@ class Fixed:
 
     @property
     def count(self) -> int:
-        """How many networks there are."""
+        """The number of networks."""
         *_, last = self._network.parameters()
         return last.shape[0]
 
     @property
     def linear(self) -> bool:
-        """Whether they have one layer, without anything that bends."""
+        """Whether they have one layer, without an activation."""
         return len(checked(self._network)) == 1
 
     @property
     def weights(self) -> int:
-        """How many numbers they are made of."""
+        """The number of weights."""
         return sum(value.numel() for value in self._network.parameters())
 
     def module(self) -> nn.Module:
-        """A copy of the networks, to do with as one likes."""
+        """A copy of the networks, which may be changed."""
         return copy.deepcopy(self._network)
 
     def _at(self, dtype: torch.dtype) -> nn.Module:

@@ -18,15 +18,23 @@ LOST = 2.0**-500  # squares of smaller numbers are lost: what is computed by the
 
 
 def dense(inputs: int, widths: Sequence[int], count: int = 1, shared: int = 0, seed: int = 0) -> nn.Sequential:
-    """`count` networks with MaxMin after layers of these widths, and one number out: (n, inputs) -> (count, n, 1).
+    """`count` dense networks with MaxMin after each hidden layer, and one output each.
 
-    The first `shared` layers are the same for all networks.
+    Args:
+        inputs: The size of an input.
+        widths: The units of each hidden layer; even.
+        count: The number of networks.
+        shared: The number of first layers that all networks share.
+        seed: The seed of the first weights.
+
+    Returns:
+        A module that maps (n, inputs) to (count, n, 1).
 
     >>> dense(5, [8, 4], count=3, shared=1)(torch.zeros(7, 5)).shape
     torch.Size([3, 7, 1])
     """
     if any(width % 2 for width in widths):
-        raise NbrError(f"widths are even, since MaxMin takes pairs, not {list(widths)}")
+        raise NbrError(f"widths must be even, since MaxMin takes pairs, not {list(widths)}")
     generator = torch.Generator().manual_seed(seed)
     layers: list[nn.Module] = []
     for number, (before, after) in enumerate(pairwise([inputs, *widths])):
@@ -35,10 +43,16 @@ def dense(inputs: int, widths: Sequence[int], count: int = 1, shared: int = 0, s
 
 
 def bound(network: nn.Module) -> Tensor:
-    """For each network a number that its Lipschitz constant in L2 does not exceed, in float64.
+    """A proved upper bound on the Lipschitz constant of each network in L2, in float64.
 
-    The product of the norms of its layers: singular values of dense ones, all frequencies of convolutions, 1 for
-    activations that sort. Rounding of the decomposition is allowed for.
+    It is the product of the norms of the layers: singular values of dense ones, all frequencies of convolutions, 1 for
+    activations that sort. Rounding of the decomposition is included.
+
+    Args:
+        network: A module made of the layers of this package.
+
+    Returns:
+        One bound for each network, shape (count,).
     """
     total = torch.ones(1, dtype=torch.float64)
     for layer in checked(network):
@@ -51,7 +65,11 @@ def bound(network: nn.Module) -> Tensor:
 
 
 def finish(network: nn.Module) -> None:
-    """Bring every dense layer to norm at most 1 as exactly as its weights can hold, in place."""
+    """Bring every dense layer to norm at most 1, as exactly as its weights can represent, in place.
+
+    Args:
+        network: A module made of the layers of this package.
+    """
     with torch.no_grad():
         for layer in checked(network):
             if not isinstance(layer, Dense):
@@ -64,9 +82,17 @@ def finish(network: nn.Module) -> None:
 
 
 def rounding(network: nn.Module, length: Tensor) -> Tensor:
-    """How far float64 may be off in the outputs for inputs of the given L2 lengths: (count, n).
+    """A bound on the rounding error of the outputs in float64.
 
-    A product W x of m terms is off by at most m u |W||x| a row, so by m u |W|_F |x| in length; later layers hand it on.
+    A product W x of m terms is off by at most m u |W||x| in each row, so by m u |W|_F |x| in length; later layers
+    pass it on.
+
+    Args:
+        network: A module made of the layers of this package.
+        length: The L2 lengths of inputs, shape (n, 1).
+
+    Returns:
+        Bounds, shape (count, n).
     """
     error = torch.zeros_like(length)[None]
     size = length[None]

@@ -28,9 +28,13 @@ FORGET = 0.99  # of the squares that normalise them
 
 
 class Stiefel(torch.optim.Optimizer):
-    """Momentum along the manifold for the weights of dense layers, normalised steps for everything else.
+    """An optimiser: momentum on the Stiefel manifold for dense layers, normalised steps for everything else.
 
-    Processes that train together share the matrices out: each turns its own, and gives them to the others.
+    Args:
+        network: The module to train.
+        lr: The learning rate.
+        momentum: The momentum.
+        process: Of a training in several processes, this one; the matrices are shared out among them.
     """
 
     def __init__(

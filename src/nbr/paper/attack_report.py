@@ -117,8 +117,10 @@ def table(told: Sequence[Mapping[str, Any]]) -> str:
     return file.getvalue()
 
 
-def page(title: str, told: Sequence[Mapping[str, Any]], checked: Checks, pictures: Sequence[str], how: str) -> str:
-    """Table, checks and pictures as HTML, all in one file."""
+def page(
+    title: str, told: Sequence[Mapping[str, Any]], checked: Checks, pictures: Sequence[str], how: str, further: str = ""
+) -> str:
+    """Table, checks, what else there is to say and pictures as HTML, all in one file."""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *_head(told)))
     body = ""
     for row in told:
@@ -136,7 +138,7 @@ figure in brackets, 95% intervals below. The last column is a proof: no attack, 
 it.</p>
 <table><tr>{head}</tr>{body}</table>
 <ul>{listed}</ul>
-{drawn}
+{further}{drawn}
 <p class="note">{html.escape(how)}</p>
 """,
     )

@@ -27,14 +27,26 @@ class Curve:
 
 
 class Prior(ABC):
-    """A distribution over the points of a world."""
+    """A distribution over the points of a world.
+
+    Args:
+        world: The variables.
+    """
 
     def __init__(self, world: World) -> None:
         self.world = world
 
     @abstractmethod
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
-        """Points drawn at random: (count, variables)."""
+        """Draw points at random.
+
+        Args:
+            count: The number of points.
+            generator: The source of randomness.
+
+        Returns:
+            Points, shape (count, variables).
+        """
 
     @abstractmethod
     def log_prob(self, points: Tensor) -> Tensor | None:
@@ -46,7 +58,16 @@ class Prior(ABC):
 
     @abstractmethod
     def complete(self, codes: Tensor, count: int, generator: torch.Generator) -> Tensor:
-        """Rows with their holes filled at random, given what is observed of them: (rows, count, variables)."""
+        """Fill the holes of rows at random, given what is observed of each.
+
+        Args:
+            codes: Rows with NaN for holes, shape (rows, variables).
+            count: The number of completions of each row.
+            generator: The source of randomness.
+
+        Returns:
+            Points, shape (rows, count, variables).
+        """
 
     def redraw(self, points: Tensor, columns: Tensor, generator: torch.Generator) -> Tensor:
         """Points with some columns drawn anew given the others: a step of a chain that leaves the prior as it is."""
@@ -64,7 +85,17 @@ class Prior(ABC):
 
     @abstractmethod
     def sample_within(self, allowed: Mapping[str, Allowed], count: int, generator: torch.Generator) -> Tensor:
-        """Points drawn from among those at which single variables are all in what is allowed."""
+        """Draw points among those at which single variables lie in what is allowed.
+
+        Args:
+            allowed: For names of variables a mask over the values of a bit or a choice, or open intervals and points
+                of a real.
+            count: The number of points.
+            generator: The source of randomness.
+
+        Returns:
+            Points, shape (count, variables).
+        """
 
     def factors(self, values: Mapping[str, Sequence[Allowed]]) -> list[Factor] | None:
         """Small tables whose product is the probability of values of all variables; None if it is no such product.

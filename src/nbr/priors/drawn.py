@@ -14,7 +14,12 @@ from nbr.world import World
 
 
 class Drawn(Prior):
-    """Any torch distribution over rows: its event shape is (variables,)."""
+    """Any torch distribution over rows.
+
+    Args:
+        world: The variables.
+        distribution: A distribution with event shape (variables,).
+    """
 
     def __init__(self, world: World, distribution: torch.distributions.Distribution) -> None:
         super().__init__(world)

@@ -17,7 +17,12 @@ from nbr.tables import Table
 
 @registry.kind("prior", "empirical")
 class Empirical(Prior):
-    """The rows of a complete table, each as likely as any other."""
+    """The rows of a complete table.
+
+    Args:
+        table: The table, without holes.
+        weights: The probability of each row, shape (rows,); None for equal ones.
+    """
 
     def __init__(self, table: Table, weights: Tensor | None = None) -> None:
         super().__init__(table.world)

@@ -108,7 +108,7 @@ class Group:
         alone = tuple(parts.tensors[f"alone.{place}"].double() for place in range(len(columns)))
         variables = list(world.variables.values())
         if any(len(chance) != discrete(variables[at]) for at, chance in zip(columns, alone, strict=True)):
-            raise NbrError("columns that are one variable have other numbers of values than the world says")
+            raise NbrError("columns that are one variable do not have the number of values that the world states")
         return cls(columns, parts.tensors["patterns"].double(), alone)
 
 

@@ -21,10 +21,12 @@ from nbr.world import Variable, World
 
 @registry.kind("prior", "independent")
 class Independent(Prior):
-    """Every variable on its own: weights for bits and choices; for reals uniform, as a column has them, or normal.
+    """Independent variables: weights for bits and choices; for reals a uniform, normal or tabulated distribution.
 
-    `columns` has, for each variable in order, the weights of its values; for a real, nothing (uniform), the table of
-    `numbers`, or a mean and a standard deviation (normal within bounds).
+    Args:
+        world: The variables.
+        columns: For each variable in order the weights of its values, shape (values,); for a real an empty tensor
+            (uniform), a mean and a standard deviation (normal within its bounds), or a table of `numbers`.
     """
 
     def __init__(self, world: World, columns: Sequence[Tensor]) -> None:
@@ -97,13 +99,21 @@ class Independent(Prior):
 
 
 def uniform(world: World) -> Independent:
-    """Nothing is known: every value is as likely as any other."""
+    """Every point is equally likely.
+
+    Args:
+        world: The variables.
+    """
     sizes = [len(variable.labels) for variable in world.variables.values()]
     return Independent(world, [torch.ones(size) for size in sizes])
 
 
 def marginals(table: Table) -> Independent:
-    """Every column as often as it is seen, and independent of the others."""
+    """Independent columns with the frequencies of a table.
+
+    Args:
+        table: The table, as read by `nbr.tables.read`.
+    """
     columns = []
     for position, variable in enumerate(table.world.variables.values()):
         seen = table.codes[:, position]

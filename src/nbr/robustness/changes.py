@@ -9,9 +9,10 @@ from typing import Any
 
 import torch
 
-from nbr.classify.estimator import Array, BeliefEstimator, Reason, Verdict
+from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.nonexpansive import NonexpansiveClassifier
 from nbr.classify.robust import RobustClassifier
+from nbr.classify.verdicts import Array, Reason, Verdict
 from nbr.robustness.base import Attempt
 from nbr.robustness.margin_attacks import Descent
 from nbr.robustness.target import Target

@@ -3,12 +3,13 @@
 An image that is wrong from the start needs no attack, nor does one whose label is proved to stay. Attacks come in order
 of their cost, and each in stages of more and more steps: an image leaves an attack as soon as it is broken. Results are
 written after each batch, so that a run that was stopped goes on, may be extended by more attacks or steps, and never
-repeats work.
+repeats work. Batches of long attacks are small, so that a stop loses little.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from nbr import clock
 from nbr.errors import NbrError, suggest
 from nbr.parallel import mapped
 from nbr.robustness.attacks import ATTACKS, attack
@@ -27,6 +29,7 @@ from nbr.storage import checkpoints
 from nbr.training import Progress, Watcher, silent
 
 BATCH = 200
+LONG, FEW = 10_000, 55  # batches of attacks of so many steps
 LOOKED_AT = 512  # images at a time: each look at the training images copies them all
 
 
@@ -130,13 +133,15 @@ def measure(
     audit: int = 0,
     seed: int = 0,
     jobs: int | None = None,
+    until: float = math.inf,
 ) -> Measured:
     """Run the attacks that have not been run yet.
 
     With `skip_broken` an image that one attack has broken within epsilon is spared the dearer ones: the worst case is
     the same, but figures for single attacks then are of the images that were left to them. Attacks named in
     `everywhere` begin on proved images too, and `audit` proved ones, drawn at random, are attacked with everything.
-    `jobs` are processes that work side by side; files do not depend on them.
+    `jobs` are processes that work side by side; files do not depend on them. No batch begins later than `until`, by
+    the clock of `nbr.clock`: what was left out is not a number.
     """
     folder.mkdir(parents=True, exist_ok=True)
     run = {"subject": subject.fingerprint(), "epsilon": epsilon, "seed": seed}
@@ -150,7 +155,7 @@ def measure(
         waiting = right if name in everywhere else open_images
         far = torch.full((len(right),), torch.nan, dtype=torch.float64)
         for number, count in enumerate(stages):
-            far = torch.fmin(far, _stage(subject, name, count, waiting, run, folder, watch, jobs))
+            far = torch.fmin(far, _stage(subject, name, count, waiting, run, folder, watch, jobs, until))
             if number < max(len(stages) - 1, 1):
                 before[name] = far
             waiting = open_images & ~(far <= epsilon)
@@ -169,6 +174,7 @@ def _stage(
     folder: Path,
     watch: Watcher,
     jobs: int | None,
+    until: float,
 ) -> Tensor:
     """Distances by one attack for the wanted images, from disk as far as they are there."""
     path, run = folder / f"{name}-{steps}.safetensors", {**run, "attack": name, "steps": steps}
@@ -178,14 +184,17 @@ def _stage(
     done, stage = 0, f"{name} {steps}"
     if len(waiting):
         watch(Progress(stage, done, len(waiting)))
-    batches = waiting.split(BATCH) if len(waiting) else ()
+    batches = waiting.split(BATCH if steps < LONG else FEW) if len(waiting) else ()
     attempts = [
         Attempt(subject.images[rows], subject.labels[rows], subject.starts[rows], run["epsilon"], run["seed"])
         for rows in batches
     ]
     work = partial(_distances, name, steps, subject.target)
-    for rows, found in zip(batches, mapped(work, attempts, jobs), strict=True):
-        far[rows] = found
+    found = mapped(work, attempts, jobs)
+    for rows in batches:
+        if clock.now() > until:
+            break
+        far[rows] = next(found)
         checkpoints.save(path, run, {}, {"distance": far})
         done += len(rows)
         watch(Progress(stage, done, len(waiting), ended=done == len(waiting)))

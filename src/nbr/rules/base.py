@@ -24,11 +24,14 @@ TABLE = 1 << 16  # combinations of values that a fuzzy rule may read to be a fac
 
 
 class Rule(ABC):
-    """A fuzzy set over points, and how much it is believed.
+    """A fuzzy set over points, and the degree to which it is believed.
 
-    A rule is written without a world and bound to one by the reasoner that takes it; `grades` needs
-    a bound rule. A subclass says which variables it reads, gives grades, and, if it can be saved,
-    a `spec`.
+    A rule is written without a world, and bound to one by the reasoner that takes it; `grades` needs a bound rule. A
+    subclass says which variables it reads and gives grades; to be saved it also needs `spec` and `from_spec`.
+
+    Args:
+        belief: A number from 0 to 1, or a tensor while it is learned.
+        name: A name to show instead of the description.
     """
 
     quote: str | None = None  # in which words its source says it
@@ -42,7 +45,7 @@ class Rule(ABC):
         except (TypeError, ValueError, RuntimeError):
             fits = False
         if not fits:
-            raise NbrError(f"a belief is a number from 0 to 1, not {belief}")
+            raise NbrError(f"a belief must be a number from 0 to 1, not {belief}")
         self.support: Support | None = None  # of a rule that was learned: the rows behind it
         self.source: Source | None = None  # who says it
         self.choice: OneOf | None = None  # what it shares with other possibilities, of which at most one is there
@@ -50,16 +53,21 @@ class Rule(ABC):
 
     @property
     def degree(self) -> float:
-        """The belief as a plain number; while it is learned, `belief` is a tensor."""
+        """The belief as a plain number."""
         return self.belief.item() if isinstance(self.belief, Tensor) else float(self.belief)
 
     @property
     def likeliest(self) -> float | Tensor:
-        """The belief by which frequencies are counted: that of maximum likelihood, where `belief` is a lower limit."""
+        """The belief that frequencies are computed with: the most likely one, where `belief` is a lower limit."""
         return self.belief if self.support is None else self.support.likeliest
 
     def with_belief(self, belief: float | Tensor, support: Support | None = None) -> Self:
-        """The same rule with another belief, and what that rests on."""
+        """The same rule with another belief.
+
+        Args:
+            belief: The belief.
+            support: The rows that the belief rests on, for a learned rule.
+        """
         other = copy.copy(self)
         other.belief, other.support = belief, support
         return other
@@ -70,7 +78,11 @@ class Rule(ABC):
         return frozenset()
 
     def from_source(self, source: Source | str | None) -> Self:
-        """The same rule, said by a source."""
+        """The same rule, from a source.
+
+        Args:
+            source: A source, its name, or None.
+        """
         other = copy.copy(self)
         other.source = Source.of(source)
         return other
@@ -83,7 +95,7 @@ class Rule(ABC):
 
     @property
     def statement(self) -> Hashable:
-        """What it says, apart from how much that is believed: equal for rules that say the same in the same words."""
+        """What the rule states, apart from its belief; equal for rules that state the same in the same words."""
         try:
             spec, tensors = self.spec()
         except NbrError:
@@ -111,17 +123,31 @@ class Rule(ABC):
 
     @abstractmethod
     def grades(self, points: Tensor) -> Tensor:
-        """The membership of each point, shape (points,), in [0, 1]."""
+        """The grade of each point.
+
+        Args:
+            points: Points, shape (points, variables).
+
+        Returns:
+            Grades from 0 to 1, shape (points,).
+        """
 
     def grades_beside(self, done: dict[object, Tensor], points: Tensor) -> Tensor:
         """The same, with a place to leave what other rules of the model can use for these points."""
         return self.grades(points)
 
     def bounds(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
-        """Proved bounds on the grades within boxes, from low to high, both of shape (boxes, variables) and included.
+        """Proved bounds on the grades within boxes of points.
 
-        The labels of a choice are those at the positions from low to high. Where nothing that it reads varies, the
-        grade itself; otherwise all that is known of a rule is that grades lie between 0 and 1.
+        Where no variable that the rule reads varies within a box, both bounds are the grade itself. A subclass that
+        knows nothing better returns 0 and 1.
+
+        Args:
+            low: The lowest corner of each box, shape (boxes, variables); for a choice the position of a label.
+            high: The highest corner, included, shape (boxes, variables).
+
+        Returns:
+            The lower and the upper bound, each of shape (boxes,).
         """
         fixed, grades = self._fixed(low, high), low.new_zeros(len(low))
         grades[fixed] = self.grades(low[fixed])
@@ -171,7 +197,7 @@ class Rule(ABC):
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         """The rule as plain data and tensors, for a file."""
-        raise NbrError(f"the rule {self} is a function of yours and cannot be saved")
+        raise NbrError(f"the rule {self} is a Python function, which cannot be saved")
 
     @property
     def weights(self) -> object | None:

@@ -18,9 +18,15 @@ from nbr.rules.source import OneOf, Source, checked
 
 @registry.kind("rule", "rule", keys={"rule", "adds", "unless"})
 class Clause(Rule):
-    """Grade 1 where the statement holds, 0 elsewhere.
+    """A statement: the grade of a point is 1 where it holds, and 0 elsewhere.
 
-    A clause that was learned from a table also has what it `adds` to the mean log-likelihood of a row there, in nats.
+    Args:
+        statement: A text in the query language, or an expression.
+        belief: The degree of belief, from 0 to 1.
+        name: A name to show instead of the statement.
+        source: The source of the rule, or its name.
+        unless: An exception, a statement about closed variables.
+        adds: For a learned clause, what it adds to the mean log-likelihood of a row, in nats.
 
     >>> import torch, nbr
     >>> rule = Clause("x0 -> x1", belief=0.9).bind(nbr.World.bits(2))
@@ -118,9 +124,15 @@ def _except(statement: Expression, exception: Expression) -> Expression:
 def one_of(
     possibilities: Mapping[str, float], *, name: str | None = None, source: Source | str | None = None
 ) -> list[Clause]:
-    """What one source says of several possibilities: at most one of these rules is there, each with its belief.
+    """Possibilities named by one source: at most one of these rules is present, each with its belief.
 
-    Beliefs add up to at most 1; the rest of the mass says nothing. Put the rules among those of a Reasoner:
+    Args:
+        possibilities: A belief for each statement; they add up to at most 1, and the rest stays open.
+        name: A name for the rules.
+        source: The source, or its name.
+
+    Returns:
+        The rules, for the list of rules of a `Reasoner`.
 
     >>> import nbr
     >>> r = nbr.Reasoner(nbr.World(night=nbr.Bit()), nbr.one_of({"night": 0.3, "~night": 0.5}))

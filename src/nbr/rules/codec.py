@@ -57,7 +57,7 @@ class Codec:
         for name, network in (("decoder", self.decoder), ("encoder", self.encoder)):
             if network is not None:
                 if not isinstance(network, nn.Module):
-                    raise NbrError(f"the {name} is a function of yours and cannot be saved")
+                    raise NbrError(f"the {name} is a Python function, which cannot be saved")
                 model[name], parts = layers.write(network)
                 tensors |= registry.joined(parts, name)
         return model, tensors

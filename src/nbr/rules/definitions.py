@@ -50,22 +50,53 @@ def program(rules: Sequence[Rule], closed: Collection[str]) -> Program:
     """The definitions among rules; an error names variables that depend on themselves through a negation."""
     found = [_definition(position, rule, closed) for position, rule in enumerate(rules)]
     definitions = tuple(each for each in found if each is not None)
-    needs: dict[str, dict[str, bool]] = {name: {} for name in closed}  # whether a variable is needed to be false
+    needs = _needs(definitions, closed)
+    layers = _layers(needs)
+    loop = _denied(definitions, layers, closed)
+    if loop is not None:
+        raise NbrError(said_of(*loop[1:]))
+    looped = frozenset(name for layer in layers for name in layer if len(layer) > 1 or name in needs[name])
+    return Program(definitions, tuple(map(tuple, layers)), looped)
+
+
+def denied_loop(definitions: Sequence[Definition], closed: Collection[str]) -> tuple[Definition, str, str] | None:
+    """A definition, its head and what has to be false for it, where that depends on the head again."""
+    return _denied(definitions, _layers(_needs(definitions, closed)), closed)
+
+
+def said_of(head: str, name: str) -> str:
+    """What is wrong with a loop through a negation."""
+    return (
+        f"the closed variable {head!r} depends on itself through a negation, of {name!r}: "
+        "it is undefined which of them is true"
+    )
+
+
+def _needs(definitions: Sequence[Definition], closed: Collection[str]) -> dict[str, dict[str, bool]]:
+    """What each variable depends on, and whether it is needed to be false."""
+    needs: dict[str, dict[str, bool]] = {name: {} for name in closed}
     for each in definitions:
         for name, denied in _read(each.body, closed):
             for head in each.heads:
                 needs[head][name] = needs[head].get(name, False) or denied
-    layers = _layers(needs)
-    for layer in layers:
-        through = [(head, name) for head in layer for name in needs[head] if name in layer and needs[head][name]]
-        if through:
-            head, name = min(through)
-            raise NbrError(
-                f"the closed variable {head!r} depends on itself through a negation, of {name!r}: "
-                "there is no telling which of them is true"
-            )
-    looped = frozenset(name for layer in layers for name in layer if len(layer) > 1 or name in needs[name])
-    return Program(definitions, tuple(map(tuple, layers)), looped)
+    return needs
+
+
+def _denied(
+    definitions: Sequence[Definition], layers: Sequence[Sequence[str]], closed: Collection[str]
+) -> tuple[Definition, str, str] | None:
+    layer_of = {name: number for number, layer in enumerate(layers) for name in layer}
+    through = [
+        (head, name, each.rule, each)
+        for each in definitions
+        for name, denied in _read(each.body, closed)
+        for head in each.heads
+        if denied and layer_of[name] == layer_of[head]
+    ]
+    if not through:
+        return None
+    head, name, _, definition = min(through, key=lambda each: each[:3])
+    return definition, head, name
 
 
 def check(world: World, closed: Collection[str]) -> None:
@@ -73,7 +104,7 @@ def check(world: World, closed: Collection[str]) -> None:
     for name in closed:
         world.column(name)
         if not world.variables[name].boolean:
-            raise NbrError(f"closed: {name!r} is no bit, and only bits can be false unless a rule makes them true")
+            raise NbrError(f"closed: {name!r} is not a bit, and only bits can be false unless a rule makes them true")
 
 
 def heads(statement: Expression) -> tuple[Expression, tuple[str, ...]] | None:

@@ -14,11 +14,15 @@ from nbr.world import World
 
 
 class Fuzzy(Rule):
-    """A membership function: takes points, shape (points, inputs), and gives grades, shape (points,).
+    """A membership function of your own.
 
-    Without `inputs` it sees every variable, in the order of the world. `lipschitz` promises that the
-    grade changes by at most that much for each unit that a real moves; with it, answers over reals
-    get narrow bounds.
+    Args:
+        function: A function from points, shape (points, inputs), to grades from 0 to 1, shape (points,).
+        belief: The degree of belief, from 0 to 1.
+        inputs: The variables that the function reads; None for all, in the order of the world.
+        lipschitz: A bound on the change of the grade for each unit that a real moves. It is trusted, and makes bounds
+            over reals narrow.
+        name: A name to show instead of the description.
 
     >>> warm = Fuzzy(lambda t: (t[:, 0] / 40).clamp(0, 1), 0.8, inputs="temperature", lipschitz=1 / 40)
     """
@@ -36,7 +40,7 @@ class Fuzzy(Rule):
         if not callable(function):
             raise NbrError(f"a fuzzy rule needs a function of points, not {function!r}")
         if lipschitz is not None and not (lipschitz >= 0 and math.isfinite(lipschitz)):
-            raise NbrError(f"lipschitz is a number of at least 0, not {lipschitz}")
+            raise NbrError(f"lipschitz must be a number of at least 0, not {lipschitz}")
         self.function = function
         self.lipschitz = lipschitz
         self._inputs = None if inputs is None else listed(inputs)

@@ -19,10 +19,17 @@ from nbr.world import World
 
 @registry.kind("rule", "memory", keys={"memory", "radius", "sharpness"})
 class Memory(Rule):
-    """Near a remembered point: sigmoid(sharpness * (radius - distance)), section 4.2 of the paper.
+    """An example: the grade of a point is sigmoid(sharpness * (radius - distance)), section 4.2 of the paper.
 
-    The point is a mapping of names to values, or a full row. The distance is Euclidean over the
-    variables it names: a bit or a choice that differs counts 1, a real counts in units of its range.
+    The distance is Euclidean over the variables that the example names: a bit or a choice that differs counts 1, a real
+    in units of its range.
+
+    Args:
+        point: Values by name, or a value for every variable in order.
+        radius: The distance at which the grade is 1/2.
+        belief: The degree of belief, from 0 to 1.
+        sharpness: How fast the grade falls around the radius.
+        name: A name to show instead of the description.
 
     >>> Memory({"rain": 1, "grass": "wet"}, radius=0.5, belief=0.7)
     Memory('near rain=1, grass=wet', belief=0.7)

@@ -14,15 +14,22 @@ from nbr.rules.base import Rule, listed, number
 from nbr.rules.linear import Region, lines
 from nbr.world import World
 
-WITHOUT_WEIGHTS = "a network can only stand in a .nbr file, with its weights and inputs"
+WITHOUT_WEIGHTS = "a network can only be stored in a .nbr file, with its weights and inputs"
 
 
 @registry.kind("rule", "network", keys={"network", "inputs", "output", "weights"})
 class Neural(Rule):
-    """sigmoid(network(inputs)): any torch module that maps (points, width) to (points,) or (points, 1).
+    """A network: the grade of a point is sigmoid(network(inputs)).
 
-    A bit or a real is one column of the network's input, a choice is one column a label. To be saved,
-    the network must be a Sequential of Linear, ReLU, Tanh, Sigmoid and Identity.
+    To be saved, the network must be a Sequential of Linear, ReLU, Tanh, Sigmoid and Identity.
+
+    Args:
+        inputs: The variables that the network reads. A bit or a real is one column of its input, a choice one column
+            for each label, an ordered variable one for each label but the lowest.
+        network: A torch module that maps (points, width) to (points,), (points, 1) or (points, outputs).
+        belief: The degree of belief, from 0 to 1.
+        name: A name to show instead of the description.
+        output: Of a network with several outputs, shared by several rules, the output of this one.
 
     >>> net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
     >>> Neural(["x0", "x1"], net, belief=0.5)

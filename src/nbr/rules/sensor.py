@@ -114,7 +114,7 @@ def values(name: str, variable: Variable) -> tuple[str, ...]:
     if not variable.numeric:
         return variable.labels
     if not variable.step or variable.size is None:
-        raise NbrError(f"{name!r} is a number without a step; a sensor tells labels apart, or numbers with a step")
+        raise NbrError(f"{name!r} is a number without a step; a sensor needs labels, or numbers with a step")
     return tuple(variable.show(variable.low + variable.step * number) for number in range(variable.size))
 
 

@@ -18,10 +18,15 @@ ROUNDING = 1e-9  # by which beliefs of possibilities may add up to more than 1
 
 @dataclass(frozen=True)
 class Source:
-    """Who says some rules, how likely it is to be reliable at all, and whether its rules are distinct evidence.
+    """A source of rules, which may be unreliable.
 
-    If it is not reliable, none of its rules is there. If it is, distinct rules are there each for itself, and nested
-    ones have one degree of confidence behind all of them: of those that apply the strongest counts.
+    If the source is unreliable, none of its rules is present. If it is reliable, distinct rules are independent, while
+    nested rules share one degree of confidence: of those that apply, the strongest counts.
+
+    Args:
+        name: The name of the source.
+        reliability: The probability that the source is reliable at all.
+        rules: "distinct" or "nested".
 
     >>> Source("handbook", 0.9)
     Source(name='handbook', reliability=0.9, rules='distinct')
@@ -36,7 +41,7 @@ class Source:
             raise NbrError(f"a source has a name, not {self.name!r}")
         number = isinstance(self.reliability, int | float) and not isinstance(self.reliability, bool)
         if not number or not 0 <= self.reliability <= 1:
-            raise NbrError(f"source {self.name!r}: reliability is a number from 0 to 1, not {self.reliability!r}")
+            raise NbrError(f"source {self.name!r}: reliability must be a number from 0 to 1, not {self.reliability!r}")
         if self.rules not in KINDS:
             hint = suggest(str(self.rules), KINDS)
             raise NbrError(f"source {self.name!r}: rules are 'distinct' or 'nested', not {self.rules!r}{hint}")
@@ -67,10 +72,12 @@ def checked(rules: Sequence[Rule]) -> None:
             continue
         known = sources.setdefault(rule.source.name, rule.source)
         if known != rule.source:
-            raise NbrError(f"the source {known.name!r} is told in two ways: {_told(known)}, and {_told(rule.source)}")
+            raise NbrError(
+                f"the source {known.name!r} is described in two ways: {_told(known)}, and {_told(rule.source)}"
+            )
         first = said.setdefault((known.name, rule.statement, rule.choice), number)
         if first != number:
-            raise NbrError(f"rule {number} is rule {first} again, from the same source {known.name!r}: say it once")
+            raise NbrError(f"rule {number} is rule {first} again, from the same source {known.name!r}: give it once")
     for rules_of in masses.values():
         _possible(rules_of)
 
@@ -83,7 +90,7 @@ def _possible(rules: Sequence[Rule]) -> None:
     if any(rule.source != source for rule in rules):
         raise NbrError(f"the possibilities of one_of ({rules[0]}, ..) come from different sources")
     if source is not None and source.nested:
-        raise NbrError(f"one_of ({rules[0]}, ..) cannot stand in the source {source.name!r}, whose rules are nested")
+        raise NbrError(f"one_of ({rules[0]}, ..) cannot belong to the source {source.name!r}, whose rules are nested")
 
 
 def _told(source: Source) -> str:

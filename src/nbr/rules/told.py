@@ -44,7 +44,7 @@ class Sources:
             return None
         name = text(spec, "source")
         if name not in self.known and get_close_matches(name, self.known):
-            raise NbrError(f"[sources] does not tell of the source {name!r}" + suggest(name, self.known))
+            raise NbrError(f"[sources] does not describe the source {name!r}" + suggest(name, self.known))
         return self.known.get(name) or Source(name)
 
     def said(self, spec: object, rule: Rule) -> Rule:
@@ -104,7 +104,7 @@ def possibilities(spec: Mapping[str, Any], sources: Sources) -> list[Rule]:
     found: list[Rule] = []
     for each in several:
         if set(each) != {"rule", "belief"}:
-            raise NbrError(f"a possibility has a rule and a belief and nothing else: {EXAMPLE}")
+            raise NbrError(f"a possibility has only a rule and a belief: {EXAMPLE}")
         made = Clause(text(each, "rule"), number(each, "belief"), name, source=source)
         made.cite(spec)
         found.append(made.one_of(choice))
@@ -130,7 +130,7 @@ def together_by_hand(rules: Sequence[Rule], specs: list[dict[str, Any]]) -> dict
             found.append(spec)
             continue
         if set(spec) - {"rule", "belief", "name", "source", *CITED}:
-            raise NbrError(f"the possibility {each} cannot stand in a .toml: save the model as .nbr")
+            raise NbrError(f"the possibility {each} cannot be written to a .toml file: save the model as .nbr")
         if each.choice not in entries:
             shared: dict[str, Any] = {key: spec[key] for key in ("name", "source", *CITED) if key in spec}
             entries[each.choice] = {"one_of": [], **shared}

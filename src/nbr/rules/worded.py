@@ -140,7 +140,7 @@ def _degree(part: Expression, words: Mapping[str, Word], leaf: Leaf) -> Ends:
             return _counted(inner, part)
         case ex.Atom():
             return leaf(part)
-    raise NbrError(f"words with degrees cannot stand in {part}")
+    raise NbrError(f"words with degrees cannot be used in {part}")
 
 
 def _not(ends: Ends) -> Ends:

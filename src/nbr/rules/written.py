@@ -94,13 +94,13 @@ def _words(kind: str, words: object, things: Things) -> list[str]:
         raise NbrError(f'{kind!r} must be a list of names, such as ["ann", "bob"], not {words!r}')
     found = [_index(str(word)) for word in words]
     if len(set(found)) < len(found):
-        raise NbrError(f"{kind!r} names something twice")
+        raise NbrError(f"{kind!r} contains a name twice")
     return found
 
 
 def _index(word: str) -> str:
     if not word.strip() or any(sign in word for sign in "[],\"'\n"):
-        raise NbrError(f"{word!r} cannot name a thing: a name has no brackets, commas or quotation marks")
+        raise NbrError(f"{word!r} cannot be the name of a thing: a name has no brackets, commas or quotation marks")
     return " ".join(word.split())
 
 
@@ -114,7 +114,7 @@ def _variables(model: Mapping[str, Any], things: Things) -> dict[str, object]:
     for key, spec in given.items():
         for name in _names(key, things):
             if name in variables:
-                raise NbrError(f"variable {name!r} stands twice in [variables]")
+                raise NbrError(f"variable {name!r} appears twice in [variables]")
             variables[name] = spec
     return variables
 
@@ -140,7 +140,7 @@ def _each(spec: dict[str, Any], things: Things, world: World) -> Iterator[dict[s
     """One rule for each choice of things that meets `where`."""
     given = spec.get("for")
     if not isinstance(given, Mapping) or not given:
-        raise NbrError('for must say what an index stands for, such as for = { p = ["ann", "bob"] }')
+        raise NbrError('for must say what each index stands for, such as for = { p = ["ann", "bob"] }')
     parts = spec.get("one_of", [spec])
     if not isinstance(parts, list) or not all(isinstance(part, dict) and "rule" in part for part in parts):
         raise NbrError('for needs a rule = "..." to repeat')
@@ -170,7 +170,7 @@ def _each(spec: dict[str, Any], things: Things, world: World) -> Iterator[dict[s
         bound = [{**part, "rule": str(each)} for part, each in zip(parts, said, strict=True)]
         yield {**rest, **({"one_of": bound} if "one_of" in spec else {"rule": bound[0]["rule"]}), **named}
     if not count:
-        raise NbrError("no choice of things meets its where")
+        raise NbrError("no combination of things meets its where")
 
 
 def _bound(atom: Atom, binding: Binding) -> Expression:

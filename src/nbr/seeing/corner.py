@@ -54,7 +54,7 @@ class Within:
 def within(model: Model, length: float, settings: Settings) -> Within:
     """The interval of the reading at either corner; half of the time for each."""
     if not length >= 0:
-        raise NbrError(f"a length is a number from 0 on, not {length}")
+        raise NbrError(f"a length must be a number of at least 0, not {length}")
     readings = one(model)
     (point,) = readings.points()
     reading = {name: point[name] for name in readings.evidence}
@@ -64,7 +64,7 @@ def within(model: Model, length: float, settings: Settings) -> Within:
     for name, evidence in readings.evidence.items():
         bounds = evidence.within(torch.full((1, 1), float(length), dtype=torch.float64))
         if bounds is None:
-            raise NbrError(f"the sensor of {name!r} has no bounds on what it says of changed pictures")
+            raise NbrError(f"the sensor of {name!r} has no bounds for changed pictures")
         low, high = (bound[0] for bound in bounds)
         own = torch.tensor([label == reading[name] for label in evidence.labels])
         for against in (True, False):

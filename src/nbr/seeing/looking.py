@@ -23,9 +23,9 @@ class Looked:
 def looked(model: Model, pictures: Mapping[str, Any]) -> Looked:
     """The evidence of a picture for each of some variables, or of as many pictures for each."""
     if not model.sensors:
-        raise NbrError('the model has no sensors: give it some by [sensors], or nbr.Reasoner(.., sensors={"d1": ..})')
+        raise NbrError('the model has no sensors: give it some with [sensors], or nbr.Reasoner(.., sensors={"d1": ..})')
     if not pictures:
-        raise NbrError("there is nothing to see: give a picture for a variable, as in see(d1=picture)")
+        raise NbrError("no picture was given: give one for a variable, as in see(d1=picture)")
     batches, sizes = {}, {}
     for name, given in pictures.items():
         if name not in model.sensors:

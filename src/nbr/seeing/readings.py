@@ -103,13 +103,11 @@ class Readings(Generic[T]):
         self.model.alone("readings and their proofs are")
         weights = Weights.of(self.model, self.condition)
         if weights.prior is None and any(rule.belief != rule.likeliest for rule in weights.rules):
-            raise NbrError("many readings at once need rules whose belief is the likeliest one: read them one by one")
+            raise NbrError("many readings at once need rules without a separate likeliest belief: read them one by one")
         try:
             return Network.of(weights.world, weights.prior, weights.bodies, weights.said, seconds=SECONDS)
         except Unfit as error:
-            raise NbrError(
-                f"these rules are not contracted in small tables: {error}; read the rows one by one"
-            ) from None
+            raise NbrError(f"these rules do not fit into small tables: {error}; read the rows one by one") from None
 
     @cached_property
     def _best(self) -> tuple[Tensor, dict[str, Tensor]]:
@@ -133,7 +131,7 @@ class Readings(Generic[T]):
 def one(model: Model) -> Readings[Model]:
     """What a model has seen, as a single reading."""
     if model.sight is None:
-        raise NbrError("nothing was seen: a proof is about pictures, as in r.see(d1=picture).certified_radius()")
+        raise NbrError("no picture was given: a proof is about pictures, as in r.see(d1=picture).certified_radius()")
     return Readings(model.sight.model, model.sight.evidence, 1, _same)
 
 

@@ -69,14 +69,14 @@ class Branching(Source):
         """Why a question cannot be answered this way, in words for a user."""
         rules = [*model.rules, *([condition] if isinstance(condition, Rule) else [])]
         if model.codec is not None:
-            return "what a decoder does within a box is not known"
+            return "the decoder has no bounds within a box"
         if not isinstance(proposition, Expression):
             return "the question is fuzzy"
         if len(rules) > RULES:
             return f"they take up to {RULES} rules, not {len(rules)}"
         asked = [part for part in (proposition, condition) if not isinstance(part, Rule)]
         if compares_numbers([*(rule.at_least(1.0) for rule in rules), *asked]):
-            return "comparisons between numbers are not told by boxes"
+            return "comparisons between numbers cannot be decided by boxes"
         for rule in rules:
             if not rule.bounded and not Subcubes.fits(rule):
                 return f"the rule {rule} gives no bounds within them"

@@ -63,7 +63,7 @@ class Elimination:
         if any(_size(scope, model.world) > WIDEST for scope in scopes):
             return f"a rule reads more than {WIDEST:,} combinations of values"
         if _order(scopes, model.world)[1] > WIDEST:
-            return "the rules are too closely knit"
+            return "too many rules share variables"
         return None
 
     def reach(self, present: Tensor) -> Tensor:

@@ -77,7 +77,7 @@ class Listing(Source):
     def rows(self, limits: Limits) -> Rows:
         """All cells if there is time, else some of them, in an order that visits every region early."""
         fits = self.count <= LISTED
-        boxes = self.grid.boxes and self.model.codec is None  # what a decoder does within a box is not known
+        boxes = self.grid.boxes and self.model.codec is None  # the decoder has no bounds within a box
         search = limits.share(0.5 if fits else 0.3)
         generator = torch.Generator().manual_seed(limits.seed)
         parts: list[tuple[Tensor, Tensor, Tensor]] = []

@@ -122,11 +122,28 @@ def _regions(world: World, statements: tuple[Expression, ...], seconds: float) -
     if not any(v.numeric and not v.step for v in world.variables.values()) and listed.count <= LISTED:
         points = torch.cat([chunk for chunk, _ in listed.chunks()])
         return Regions(world, _distinct(world, statements, points), not listed.boxes)
-    if available():
+    if available() and _at_least(world, statements) <= MOST:
         return _solved(world, statements, seconds)
     listed = cells(world, cuts, world.names, 16)
     points, _ = next(listed.scattered(1 << 20 // DRAWN, torch.Generator().manual_seed(0)))
     return Regions(world, _distinct(world, statements, world.snap(points)), False)
+
+
+def _at_least(world: World, statements: Iterable[Expression]) -> int:
+    """How many regions there are at the least: statements about single variables turn out as they do elsewhere."""
+    alone: dict[str, list[Expression]] = {}
+    for statement in statements:
+        if len(names := statement.names()) == 1:
+            alone.setdefault(next(iter(names)), []).append(statement)
+    found = 1
+    for name, several in alone.items():
+        small = World({name: world.variables[name]})
+        cuts = {number for each in several for number in each.cuts(world).get(name, ())}
+        points = torch.cat([chunk for chunk, _ in cells(small, {name: cuts}, (), 1).chunks()])
+        found *= len(_distinct(small, several, points))
+        if found > MOST:
+            break
+    return found
 
 
 def _distinct(world: World, statements: Sequence[Expression], points: Tensor) -> Tensor:

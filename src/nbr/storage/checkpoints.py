@@ -45,5 +45,5 @@ def restore(path: Path, run: Mapping[str, Any]) -> tuple[dict[str, Any], dict[st
     if not sound:
         raise NbrError(f"{path}: the checkpoint is damaged, its checksum does not fit; delete it to start again")
     if told != json.loads(json.dumps(run)):
-        raise NbrError(f"{path}: the checkpoint is of other data or other settings; delete it to start again")
+        raise NbrError(f"{path}: the checkpoint belongs to other data or other settings; delete it to start again")
     return state, tensors

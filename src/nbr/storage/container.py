@@ -53,7 +53,7 @@ def save(model: Saved, path: str | PathLike[str]) -> None:
     """Write a model to a .nbr file, with a checksum over its data and tensors."""
     path = Path(path)
     if path.suffix.lower() != ".nbr":
-        raise NbrError(f"a model is saved with the ending .nbr, not as {path.name!r}")
+        raise NbrError(f"the name of a model file must end in .nbr, not {path.name!r}")
     spec, tensors = model.spec()
     tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
     header = json.dumps({"format": FORMAT, "checksum": checksum(spec, tensors), "model": spec})
@@ -137,7 +137,7 @@ def _tensor(content: bytearray, start: int, dtype: str, shape: list[int], data_o
     kind, (first, last) = DTYPES[dtype], data_offsets
     count = math.prod(shape)
     if min(first, *shape, 0) < 0 or last - first != count * kind.itemsize or start + last > len(content):
-        raise ValueError("a tensor is not where it should be")
+        raise ValueError("a tensor is not at its stated position")
     if not count:
         return torch.empty(shape, dtype=kind)
     return torch.frombuffer(content, dtype=kind, count=count, offset=start + first).view(shape)
@@ -162,7 +162,7 @@ def _parse(content: bytearray) -> tuple[dict[str, Any], dict[str, Tensor]]:
         tensors = {name: _tensor(content, start, **entry) for name, entry in entries.items()}
         spans = sorted(tuple(entry["data_offsets"]) for entry in entries.values())
         if [0, *(last for _, last in spans)] != [*(first for first, _ in spans), len(content) - start]:
-            raise ValueError("tensors leave gaps, or lie over each other")
+            raise ValueError("tensors leave gaps or overlap")
     except UNREADABLE:
         raise NbrError("this is not an NBR model, or it is damaged") from None
     if not isinstance(header, dict):

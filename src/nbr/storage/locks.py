@@ -19,7 +19,7 @@ def hold(path: Path) -> Iterator[None]:
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        raise NbrError(f"{path} belongs to a run that is still going on; wait for it, or write elsewhere") from None
+        raise NbrError(f"{path} belongs to a run that has not ended; wait for it, or write elsewhere") from None
     except OSError as error:
         raise NbrError(f"cannot write {beside}: {error.strerror or error}") from None
     try:

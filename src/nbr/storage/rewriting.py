@@ -42,7 +42,7 @@ def rewritten(text: str, changed: Mapping[int, Rule], added: Sequence[Rule], off
     insert: dict[int, list[str]] = {}
     for number in {*changed, *off}:
         if ("rules", number) not in places:
-            raise NbrError(f"rule {number} does not stand in a [[rules]] table of its own: change the file by hand")
+            raise NbrError(f"rule {number} does not have a [[rules]] table of its own: edit the file by hand")
         entries = dict(changed.get(number, {}))
         if number in off:
             was = entries.get("belief", _value(rows, places["rules", number, "belief"]))
@@ -73,7 +73,7 @@ def _replace(rows: list[Any], at: int, words: str) -> None:
     start += len(row[start:]) - len(row[start:].lstrip())
     found = VALUE.match(row, start)
     if found is None:
-        raise NbrError(f"line {at + 1} cannot be changed here: change the file by hand")
+        raise NbrError(f"line {at + 1} cannot be changed here: edit the file by hand")
     end, last = found.end(), at
     if marks := found[1]:
         while (close := rows[last].find(marks, end if last == at else 0)) < 0:

@@ -38,7 +38,9 @@ def encode(grid: Grid, world: World, na: frozenset[str]) -> tuple[Tensor, list[s
         outside = _outside(variable, values)
         if outside.any():
             example = cells[int(np.flatnonzero(outside)[0])]
-            notes.append(f"{name}: {int(outside.sum())} cells have values that the model does not know, as {example!r}")
+            notes.append(
+                f"{name}: {int(outside.sum())} cells have values that the model does not know, such as {example!r}"
+            )
         codes[:, world.column(name)] = torch.from_numpy(values)
     if wrong:
         wrong[0] += "; leave a cell empty where nothing was observed, or say so with na="

@@ -106,7 +106,7 @@ def open_large(
     if world is not None:
         return Large(opened, world, holes, (*notes, *strange(opened, world)))
     there = {name for each in opened for name in each.names}
-    problems([f"there is no column {name!r} to speak of" for name in sorted((dropped | set(columns or {})) - there)])
+    problems([f"there is no column {name!r} to describe" for name in sorted((dropped | set(columns or {})) - there)])
     found: dict[str, Seen] = {}
     for each in opened:
         for part in mapped(partial(each.seen, dropped, holes), each.pieces, jobs, told):

@@ -57,7 +57,9 @@ class Parquet:
                 mine = tuple(opened.schema_arrow.names)
                 sizes = [opened.metadata.row_group(at).num_rows for at in range(opened.metadata.num_row_groups)]
             if columns not in (None, mine):
-                raise NbrError(f"{file}: its columns are not those of {files[0]}; files of a folder have the same")
+                raise NbrError(
+                    f"{file}: its columns are not those of {files[0]}; all files of a folder must have the same columns"
+                )
             columns = mine
             pieces += [Piece(file, at, rows) for at, rows in enumerate(sizes)]
         names, notes = named(list(columns or ()), f"{path}: ")
@@ -157,7 +159,7 @@ def _encoded(column: pa.Array, variable: Variable, na: frozenset[str], where: st
     encoded = column.dictionary_encode()
     cells = [text(value) for value in encoded.dictionary.to_pylist()]
     codes = known(variable, {cell for cell in cells if cell}, na)
-    _readable([cell for cell in cells if codes.get(cell) == UNREAD], where, "what the column has")
+    _readable([cell for cell in cells if codes.get(cell) == UNREAD], where, "a value of the column")
     table = np.array([codes.get(cell, math.nan) for cell in cells] + [math.nan])
     found: np.ndarray = table[encoded.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)]
     return found

@@ -46,7 +46,7 @@ def read(
     dropped, holes = set(drop), frozenset(na)
     there = {name for each in several for name in each.names}
     unknown = sorted((dropped | set(columns or {})) - there)
-    problems([f"there is no column {name!r} to speak of" for name in unknown] if world is None else [])
+    problems([f"there is no column {name!r} to describe" for name in unknown] if world is None else [])
     several = [_without(each, dropped) for each in several]
     notes = [note for each in several for note in each.notes]
     if world is None:

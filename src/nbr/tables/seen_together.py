@@ -27,7 +27,7 @@ class Together:
 
     def __post_init__(self) -> None:
         if not 1.0 <= self.dispersion < math.inf:
-            raise NbrError(f"dispersion= is a number from 1 on, not {self.dispersion!r}")
+            raise NbrError(f"dispersion= must be a number of at least 1, not {self.dispersion!r}")
 
     @classmethod
     def of(
@@ -52,7 +52,7 @@ class Together:
         given = [view if isinstance(view, str) else tuple(view) for view in views]
         found = checked(world, given)
         if isinstance(dispersion, bool) or not isinstance(dispersion, int | float):
-            raise NbrError(f"dispersion= is a number from 1 on, not {dispersion!r}")
+            raise NbrError(f"dispersion= must be a number of at least 1, not {dispersion!r}")
         return cls(found, None if rows is None else counted(found, given, rows), float(dispersion))
 
     @property
@@ -75,7 +75,7 @@ def checked(world: World, views: Iterable[Iterable[str]]) -> Views:
     """
     given = list(views)
     if any(isinstance(view, str) or not all(isinstance(name, str) for name in view) for view in given):
-        raise NbrError("views= is a list of lists of column names")
+        raise NbrError("views= must be a list of lists of column names")
     sets = list(dict.fromkeys(frozenset(view) for view in given))
     for name in sorted(frozenset().union(*sets)):
         world.column(name)

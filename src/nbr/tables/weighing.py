@@ -29,9 +29,9 @@ def weighed(table: Table, column: str, seed: int = 0) -> Table:
     """
     at = table.world.column(column)
     if not table.world.variables[column].numeric:
-        raise NbrError(f"column {column!r} is no column of weights: it has words")
+        raise NbrError(f"column {column!r} cannot be a column of weights: it contains text")
     if table.counts is not None:
-        raise NbrError("a table whose rows are counted already takes no weights")
+        raise NbrError("a table whose rows are already counted does not take weights")
     world = World({name: variable for name, variable in table.world.variables.items() if name != column})
     rest = [place for place in range(len(table.world)) if place != at]
     weights = table.codes[:, at].nan_to_num(0.0)
@@ -53,7 +53,7 @@ def repeated(table: Table, weights: ArrayLike, seed: int = 0) -> Table:
 
 def _drawn(table: Table, weights: Tensor, what: str, seed: int) -> Table:
     if not bool((weights.isfinite() & (weights >= 0)).all()) or not bool((weights > 0).any()):
-        raise NbrError(f"{what}: weights are numbers from 0 on, not all of them zero")
+        raise NbrError(f"{what}: weights must be numbers of at least 0, not all of them zero")
     worth = int((weights.sum() ** 2 / (weights**2).sum()).round())
     ends = (weights / weights.sum() * worth).cumsum(0) + np.random.default_rng(seed).random()
     counts = torch.diff(ends.floor(), prepend=torch.zeros(1, dtype=torch.float64)).long()

@@ -86,7 +86,9 @@ def _whole(name: str, row: int, number: object) -> int:
     if isinstance(number, str) and number.strip().lstrip("+-").isdecimal():
         return int(number)
     if isinstance(number, bool) or not isinstance(number, Integral):
-        raise NbrError(f"row {row} of {name!r} is {number!r:.60}, and columns that statements name hold whole numbers")
+        raise NbrError(
+            f"row {row} of {name!r} is {number!r:.60}, and columns named in statements must hold whole numbers"
+        )
     return int(number)
 
 

@@ -34,10 +34,10 @@ class Left:
 def left_open(model: Model, examples: Examples, count: int, seed: int) -> Left:
     """What the examples do not settle."""
     if isinstance(count, bool) or not isinstance(count, int) or count < FEWEST:
-        raise NbrError(f"groups is a number of groups of alike pictures from {FEWEST} on, not {count!r:.60}")
+        raise NbrError(f"groups must be a number of groups of similar pictures, at least {FEWEST}, not {count!r:.60}")
     told = {values(name, model.world.variables[name]) for name in examples.where}
     if len(told) > 1:
-        raise NbrError("groups of alike pictures are formed where all pictures show values of the same kind")
+        raise NbrError("groups of similar pictures are formed where all pictures show values of the same kind")
     labels = next(iter(told))
     rows = _rows(examples, seed)
     some = examples.only(rows)
@@ -62,7 +62,7 @@ def _rows(examples: Examples, seed: int) -> Tensor:
 
 def _words(found: Settled, labels: Sequence[str], examples: Examples, kind: Tensor) -> tuple[str, ...]:
     """Labels that cannot be told apart, and what would tell them."""
-    said = [f"pictures of one kind may be {_listed([labels[at] for at in each], 'or')}" for each in found.open]
+    said = [f"pictures of one group may be {_listed([labels[at] for at in each], 'or')}" for each in found.open]
     said = [f"the examples leave open: {'; '.join(said)}"]
     which = found.telling()
     if which is not None:
@@ -70,7 +70,8 @@ def _words(found: Settled, labels: Sequence[str], examples: Examples, kind: Tens
         row = int((kind[where] == which).nonzero()[0, 0])
         left = found.maps[:, which].unique(return_counts=True)[1]
         maps = (
-            f"of {len(found.maps)} ways to name the kinds that explain as much, {int(left.max())} at most would be left"
+            f"of {len(found.maps)} ways to label the groups that explain as much, "
+            f"{int(left.max())} at most would be left"
         )
         said.append(
             f"to say what the picture of {name!r} in row {int(examples.number[row])} shows would tell most: {maps}"

@@ -55,7 +55,7 @@ class Examples:
             folder, told = Path(told).parent, _table(Path(told))
         columns: dict[str, Any] = {str(name): told[name] for name in told}
         if says is None and SAYS not in columns:
-            raise NbrError(f"examples need a column {SAYS!r} that says what is known of each, or one text for all")
+            raise NbrError(f"examples need a column {SAYS!r} with what is known of each, or one statement for all")
         said = columns.pop(SAYS, None) if says is None else says
         sensed = [name for name in columns if name in world.variables]
         if not sensed:
@@ -64,7 +64,9 @@ class Examples:
             )
         for name in columns:
             if name not in world.variables and name != BELIEF and _are_files(columns[name]):
-                raise NbrError(f"{name!r} is no variable, and its column names pictures" + suggest(name, world.names))
+                raise NbrError(
+                    f"{name!r} is not a variable, but its column names pictures" + suggest(name, world.names)
+                )
         rows = len(columns[sensed[0]])
         for name, column in columns.items():
             if len(column) != rows:
@@ -97,7 +99,7 @@ def _table(path: Path) -> dict[str, list[str]]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise NbrError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     if len(set(header)) < len(header) or not header:
-        raise NbrError(f"{path}: the first line has a name for each column, and no two alike")
+        raise NbrError(f"{path}: the first line has a name for each column, and all different")
     for number, row in enumerate(rows, 1):
         if len(row) != len(header):
             raise NbrError(f"{path}: row {number} has {len(row)} cells, and there are {len(header)} columns")
@@ -118,7 +120,7 @@ def _beliefs(column: Sequence[object]) -> Tensor:
         except (TypeError, ValueError):
             belief = -1.0
         if not 0 < belief <= 1:
-            raise NbrError(f"row {row}: a statement is believed to a number above 0 and up to 1, not {told!r:.60}")
+            raise NbrError(f"row {row}: the belief of a statement must be above 0 and at most 1, not {told!r:.60}")
         found.append(belief)
     return torch.tensor(found, dtype=torch.float64)
 
@@ -128,13 +130,13 @@ def _pictures(columns: Mapping[str, Any], folder: Path, jobs: int | None) -> tup
     named = {name: _is_names(column) for name, column in columns.items()}
     if any(named.values()):
         if not all(named.values()):
-            raise NbrError("pictures are arrays in all columns, or names of files in all")
+            raise NbrError("all columns of pictures must be arrays, or all must be file names")
         return _read(columns, folder, jobs)
     arrays = {name: _array(name, column) for name, column in columns.items()}
     shapes = {each.shape[1:] for each in arrays.values()}
     if len(shapes) > 1:
         told = " and of ".join(" x ".join(map(str, shape)) for shape in sorted(shapes))
-        raise NbrError(f"all pictures have one shape, and these are of {told}")
+        raise NbrError(f"all pictures must have one shape, not {told}")
     known: dict[bytes, int] = {}
     where = {
         name: torch.tensor([known.setdefault(each.tobytes(), len(known)) for each in array])
@@ -166,7 +168,7 @@ def _array(name: str, column: Any) -> Any:
         )
     found = found.astype(np.float32)
     if not np.isfinite(found).all():
-        raise NbrError(f"a picture of {name!r} has pixels that are no finite numbers")
+        raise NbrError(f"a picture of {name!r} has pixels that are not finite numbers")
     return found
 
 

@@ -97,7 +97,9 @@ class NetworkSensor:
         """The sensor as plain data and tensors, for a file."""
         if self.architecture is None:
             known = ", ".join(ARCHITECTURES)
-            raise NbrError(f"a network that is a {type(self.network).__name__} of yours cannot be saved; {known} can")
+            raise NbrError(
+                f"a network of the class {type(self.network).__name__} defined outside nbr cannot be saved; {known} can"
+            )
         told = {"architecture": self.architecture, "labels": list(self._labels), "shape": list(self.shape)}
         if self.possible is not None:
             told |= {"possible": [row.nonzero()[:, 0].tolist() for row in self.possible], "notes": list(self.notes)}
@@ -108,14 +110,14 @@ class NetworkSensor:
         """The inverse of `spec`."""
         labels, shape, name = spec["labels"], spec["shape"], spec["architecture"]
         if not isinstance(labels, list) or len(set(map(str, labels))) < max(2, len(labels)):
-            raise NbrError("the labels of a sensor are at least two, and different")
+            raise NbrError("a sensor needs two labels or more, all different")
         sides = (
             isinstance(shape, list)
             and 1 <= len(shape) <= 3
             and all(type(side) is int and 0 < side <= LARGEST for side in shape)
         )
         if not sides:
-            raise NbrError(f"the shape of a sensor's pictures is a list of sides, not {shape!r:.60}")
+            raise NbrError(f"the shape of a sensor's pictures must be a list of sides, not {shape!r:.60}")
         possible = _possible(spec["possible"], len(labels)) if "possible" in spec else None
         outputs = len(labels) if possible is None else len(possible)
         with torch.random.fork_rng(devices=[]):
@@ -125,7 +127,7 @@ class NetworkSensor:
         if {key: value.shape for key, value in wanted.items()} != {key: value.shape for key, value in given.items()}:
             raise NbrError(f"the tensors are not those of a network {name!r} of {outputs} numbers")
         if not all(bool(value.isfinite().all()) for value in given.values()):
-            raise NbrError("a network has weights that are no finite numbers")
+            raise NbrError("a network has weights that are not finite numbers")
         network.load_state_dict(given)
         kind, notes = str(spec.get("preparation", "scale")), [str(note) for note in spec.get("notes", [])]
         return cls(network, str(name), [str(label) for label in labels], shape, kind, possible, notes)

@@ -1,4 +1,4 @@
-"""What examples do not settle: which labels groups of alike pictures may stand for, so that the statements still hold.
+"""What examples leave open: the labels that each group of similar pictures may have without breaking a statement.
 
 A map gives every group a label. How well one explains the statements is a likelihood: each group has a distribution
 over labels, since groups are not pure, and expectation maximisation finds the best ones. It ends in one of many equal

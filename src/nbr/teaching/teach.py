@@ -47,23 +47,35 @@ def train(
     checkpoint: str | PathLike[str] | None = None,
     verbose: bool | Watcher = False,
 ) -> Reasoner:
-    """Sensors learn from statements about pictures: those make the statements as likely as the model allows.
+    """Train sensors from statements about pictures, so that the statements become as likely as the model allows.
 
-    `examples` has a column for each variable that is seen: arrays of pictures, or names of files; a DataFrame, a dict,
-    or a CSV beside which files are looked for. What is known of a row is a text of the query language: in a column
-    "says", or as `says`, one for each row, or one for all in which columns of whole numbers may stand, as in
-    "10*a1 + a0 + 10*b1 + b0 = s". A column "belief" says how far each is believed.
+    With `groups`, pictures are clustered into that many groups without labels, and each group gets the set of labels
+    that do not break a statement. If that leaves labels open, sensors answer with the set of labels of the picture's
+    group; `notes` of the sensors, which `nbr show` prints, say what is open and which picture to label next.
+    Otherwise sensors learn from the labels of the groups first, and then from the statements.
 
-    `network` is the name of an architecture ("lenet", "convolutional", "dense", "nonexpansive", which has proofs), a
-    torch module that gives a number for each label, or one for each variable. Variables with the same values share
-    one. A model that has sensors of this kind goes on with these. With `beliefs` those of rules are learned too, where
-    they are above 0 and below 1. `epochs` is how often every example is looked at, `batch` how many pictures make a
-    step, `shift` by how many pixels pictures are moved about. A run with a `checkpoint` that was stopped goes on.
+    Args:
+        model: The variables and rules that connect pictures with statements.
+        examples: A column of pictures, arrays or file names, for each variable that is seen; a DataFrame, a dict, or a
+            CSV file, next to which the picture files are looked for. A column "says" has a statement for each row,
+            and a column "belief" the degree to which it is believed.
+        says: The statements instead of the column "says": one for each row, or one for all rows, in which names of
+            columns of whole numbers may be used, as in "10*a1 + a0 + 10*b1 + b0 = s".
+        network: The name of an architecture ("lenet", "convolutional", "dense", or "nonexpansive", which has proofs), a
+            torch module that gives a number for each label, or one of these for each variable. Variables with the same
+            values share a network. None continues with the sensors that the model has.
+        beliefs: Whether to learn the beliefs of rules, too, where they are above 0 and below 1.
+        epochs: The number of passes over the examples.
+        batch: The number of pictures in a training step.
+        rate: The learning rate.
+        shift: The number of pixels by which pictures are shifted at random.
+        groups: The number of groups of similar pictures.
+        seed: The seed of all randomness.
+        checkpoint: A folder for checkpoints; a run that was stopped continues from it.
+        verbose: True shows progress on stderr; a function is called with the progress.
 
-    With `groups`, so many groups of alike pictures are formed without labels, and it is found out which labels each may
-    stand for so that the statements still hold. If that leaves labels open, sensors see kinds of pictures and answer
-    with all that a kind may stand for; what is open, and what would tell, is in their `notes`, which `nbr show` shows.
-    If not, sensors learn from the labels of groups first, and then from the statements.
+    Returns:
+        The model with trained sensors.
     """
     known = model.model
     known.alone("sensors learn from statements")
@@ -102,9 +114,9 @@ def _doubting(
 ) -> Model:
     """Sensors that tell kinds of pictures apart: taught which kind each picture is of, almost certainly."""
     if isinstance(network, Mapping) or (left.words and isinstance(network, nn.Module)):
-        raise NbrError("where labels are open, networks tell kinds of pictures apart: give the name of one")
+        raise NbrError("where labels are open, a network distinguishes groups of pictures: give the name of one")
     if len(left.possible) == 1:
-        raise NbrError(f"{left.words[0]}, and that is all there is to see")
+        raise NbrError(f"{left.words[0]}, and a sensor needs two labels or more")
     sure = torch.full((len(left.kind),), SURE, dtype=torch.float64)
     told = Examples(
         examples.pool, {"seen": left.pictures}, ("seen = kind",), {"kind": left.kind.tolist()}, sure, left.pictures
@@ -150,9 +162,11 @@ def _networks(
 def _network(before: object, asked: Asked, examples: Examples, labels: Sequence[str]) -> tuple[nn.Module, str | None]:
     if asked is None and before is not None:
         if not isinstance(before, NetworkSensor):
-            raise NbrError(f"the sensor {before!r} is no network that goes on learning: say which network to train")
+            raise NbrError(
+                f"the sensor {before!r} is not a network that can be trained further: name the network to train"
+            )
         if before.shape != examples.shape or before.labels != tuple(labels):
-            raise NbrError(f"the sensor {before!r} takes other pictures, or tells other labels apart")
+            raise NbrError(f"the sensor {before!r} has other inputs or other labels")
         return copy.deepcopy(before.network).requires_grad_(True), before.architecture
     if isinstance(asked, nn.Module):
         _check(asked, examples, labels)
@@ -209,11 +223,11 @@ def agreement(model: Reasoner, examples: Examples) -> tuple[float, float]:
 
 def _positive(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise NbrError(f"{name} is a number above 0, not {value!r:.60}")
+        raise NbrError(f"{name} must be a number above 0, not {value!r:.60}")
     return float(value)
 
 
 def _count(batch: Any) -> int:
     if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-        raise NbrError(f"batch is a number of pictures from 1 on, not {batch!r:.60}")
+        raise NbrError(f"batch must be a number of pictures, at least 1, not {batch!r:.60}")
     return batch

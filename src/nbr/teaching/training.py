@@ -180,5 +180,5 @@ def shift(shape: Sequence[int], asked: int | None) -> int:
             raise NbrError("only grey pictures, (height, width), are shifted")
         return 0
     if asked is not None and not 0 <= asked < min(shape):
-        raise NbrError(f"pictures are shifted by a number of pixels from 0 on and below their sides, not {asked}")
+        raise NbrError(f"pictures can be shifted by a number of pixels from 0 to less than their sides, not {asked}")
     return min(shape) // SHARE if asked is None else asked

@@ -31,7 +31,7 @@ class EarlyStopping:
             return False
         value = self.value()
         if not math.isfinite(value):
-            raise NbrError(f"training broke down at step {step}: the value of the held-out rows is {value}")
+            raise NbrError(f"training failed at step {step}: the value of the held-out rows is {value}")
         if value > self.best:
             self.best, self.best_step, self.weights = value, step, _copy(self.model)
         return step - self.best_step >= self.patience * self.every

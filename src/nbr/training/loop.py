@@ -104,7 +104,7 @@ class Loop:
         params = [value for group in self.optimiser.param_groups for value in group["params"]]
         value = self.process.summed(float(loss.detach()), params)
         if not math.isfinite(value):
-            raise NbrError(f"training broke down at step {self.step + 1}: the loss is {value}")
+            raise NbrError(f"training failed at step {self.step + 1}: the loss is {value}")
         self.optimiser.step()
         if self.schedule is not None:
             self.schedule.step()

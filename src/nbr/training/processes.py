@@ -126,7 +126,7 @@ def _others() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        lost = "a process that trains together with this one has ended; torchrun --max-restarts starts all again"
+        lost = "another process of this training has ended; torchrun --max-restarts restarts all of them"
         raise NbrError(f"{lost} ({str(error).splitlines()[0][:120]})") from None
 
 

@@ -105,11 +105,11 @@ class Words(Labelled, ABC):
         if not words:
             raise NbrError("a choice needs at least one label")
         if any("\n" in word or ('"' in word and "'" in word) for word in words):
-            raise NbrError("a label is one line, and has not both kinds of quotation marks")
+            raise NbrError("a label must be one line, without both kinds of quotation marks")
         position = {word: float(code) for code, word in enumerate(words)}
         if len(position) < len(words):
             twice = next(word for code, word in enumerate(words) if position[word] != code)
-            raise NbrError(f"the label {twice!r} stands twice in one choice")
+            raise NbrError(f"the label {twice!r} appears twice in one choice")
         for name, value in {"labels": words, "position": position, "high": len(words) - 1.0}.items():
             object.__setattr__(self, name, value)  # a value that is never changed afterwards
 

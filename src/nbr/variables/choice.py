@@ -13,7 +13,7 @@ from nbr.variables.base import Words
 
 @dataclass(frozen=True, init=False)
 class Choice(Words):
-    """A variable that takes one of several labels.
+    """A variable that takes one of several labels, which are all different.
 
     >>> Choice("dry", "wet").code("wet")
     1.0

@@ -15,7 +15,7 @@ from nbr.variables.base import COMPARED, Words
 
 @dataclass(frozen=True, init=False)
 class Ordered(Words):
-    """A variable that takes one of several labels, the lowest first.
+    """A variable that takes one of several labels in an order, named from the lowest to the highest.
 
     >>> import nbr
     >>> r = nbr.Reasoner(nbr.World(grade=Ordered("low", "mid", "high")), [nbr.Clause("grade >= mid", 0.8)])

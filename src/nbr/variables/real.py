@@ -19,8 +19,11 @@ FINEST = 1e15  # steps: beyond, a number cannot tell one from the next
 class Real(Variable):
     """A variable that is a number between two bounds, both included.
 
-    With a `step` it takes only multiples of it: 1 for counts. With a `unit` it is a "date", a "time" (with its date)
-    or a "clock" (a time of day), written and shown as such.
+    Args:
+        low: The lower bound: a number, or a text such as "2021-01-01", "2021-01-01 08:30" or "08:30".
+        high: The upper bound, written in the same way.
+        step: The distance between values, such as 1 for counts; 0 for all numbers.
+        unit: "date", "time" or "clock" for numbers that are written so; taken from the bounds where these are texts.
 
     >>> Real("2021-01-01", "2021-12-31").show(18691)
     '2021-03-05'
@@ -40,7 +43,7 @@ class Real(Variable):
         (low, unit), (high, other) = _bound(self.low), _bound(self.high)
         unit = self.unit or unit
         if (other and other != unit) or unit not in ("", *dates.UNITS):
-            raise NbrError(f"a real is a number, a date, a time or a clock throughout, not {unit!r} and {other!r}")
+            raise NbrError(f"a real must be a number, a date, a time or a clock throughout, not {unit!r} and {other!r}")
         step = _bound(self.step)[0] or (1.0 if unit == "date" else 0.0)
         if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
             raise NbrError(f"a real needs finite bounds, the lower one first, not {low} and {high}")

@@ -66,9 +66,9 @@ def read(name: str, said: object, variables: Mapping[str, Variable]) -> Word:
     """A word of a [words] table."""
     try:
         if name in variables:
-            raise NbrError("a variable has that name")
+            raise NbrError("a variable already has that name")
         if not isinstance(said, Mapping) or not said:
-            raise NbrError(f"it must say what it is about: {EXAMPLE}")
+            raise NbrError(f"it must name a variable: {EXAMPLE}")
         curves = tuple(_curve(each, grades, variables) for each, grades in said.items())
     except NbrError as error:
         raise NbrError(f"[words] {name!r}: {error}") from None
@@ -100,7 +100,7 @@ def _curve(name: str, said: object, variables: Mapping[str, Variable]) -> Curve:
         rising = places[0] < places[1]
         return Curve(name, tuple(sorted(places)), (0.0, 1.0) if rising else (1.0, 0.0), True)
     if not places[0] < places[1] <= places[2] < places[3]:
-        raise NbrError("the four corners of a trapezoid ascend")
+        raise NbrError("the four corners of a trapezoid must ascend")
     corners = [(places[0], 0.0), (places[1], 1.0), (places[2], 1.0), (places[3], 0.0)]
     kept = [corner for at, corner in enumerate(corners) if not at or corner != corners[at - 1]]
     return Curve(name, tuple(place for place, _ in kept), tuple(grade for _, grade in kept), True)
@@ -109,5 +109,5 @@ def _curve(name: str, said: object, variables: Mapping[str, Variable]) -> Curve:
 def _grade(value: object) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or not 0 <= value <= 1:  # type: ignore[arg-type, operator]
-        raise NbrError(f"a grade is a number from 0 to 1, not {value!r}")
+        raise NbrError(f"a grade must be a number from 0 to 1, not {value!r}")
     return float(value)  # type: ignore[arg-type]

@@ -124,5 +124,5 @@ def best(shelf: Shelf, seconds: float, model: str, given: str | None = None) -> 
     found = book.reasoner.best(given, budget=seconds)
     broken = [number for number in found.broken if number <= len(book.entries)]
     if len(found.point) > SHOWN:
-        raise NbrError("the world is too large to be told")
+        raise NbrError("the world is too large to list")
     return {"point": found.point, "degree": found.degree, "exact": found.exact, "breaks": book.cited(broken)}

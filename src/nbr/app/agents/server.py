@@ -18,7 +18,7 @@ from nbr.app.agents.tools import LONGEST, TOOLS, called
 INSTRUCTIONS = (
     "Rules with degrees of belief and their sources; answers are intervals [belief, plausibility] that keep apart what "
     "is not known, with the conflict among sources and the rules behind each answer. Begin with `describe`. Give each "
-    "rule its source, quote and date; after writing, mend the conflicts that are told, or lower beliefs."
+    "rule its source, quote and date; after writing, resolve the conflicts that are reported, or lower beliefs."
 )
 
 

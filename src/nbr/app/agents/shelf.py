@@ -54,7 +54,7 @@ class Shelf:
     def __init__(self, folder: Path, only: Sequence[str] = ()) -> None:
         self.folder = folder.resolve()
         if not self.folder.is_dir():
-            raise NbrError(f"{folder} is no folder")
+            raise NbrError(f"{folder} is not a folder")
         self.only = frozenset(self._name(each) for each in only)
         self._held: OrderedDict[str, tuple[tuple[int, int], Book]] = OrderedDict()
         for each in sorted(self.only):
@@ -86,11 +86,11 @@ class Shelf:
     def read(self, name: str, text: str) -> Book:
         """A model from its text, which need not stand in a file; all that is wrong is told, by line."""
         if len(text.encode()) > LARGEST:
-            raise NbrError(f"{name}: a model has up to {LARGEST:,} bytes, not {len(text.encode()):,}")
+            raise NbrError(f"{name}: a model may have up to {LARGEST:,} bytes, not {len(text.encode()):,}")
         spec = container.from_toml(bytearray(text.encode()))
         rules = spec.get("rules", [])
         if isinstance(rules, list) and len(rules) > RULES:
-            raise NbrError(f"{name}: a model has up to {RULES:,} entries of rules, not {len(rules):,}")
+            raise NbrError(f"{name}: a model may have up to {RULES:,} entries of rules, not {len(rules):,}")
         for variable, sensor in spec["sensors"].items() if isinstance(spec.get("sensors"), dict) else ():
             if not isinstance(sensor, str) or not re.fullmatch(r"[\w-]+", sensor):
                 raise NbrError(f"[sensors] {variable!r}: only classifiers that are included can be named here")
@@ -121,7 +121,9 @@ class Shelf:
         found = name if isinstance(name, str) else repr(name)
         found = found if found.endswith(".toml") else f"{found}.toml"
         if not NAME.fullmatch(found):
-            raise NbrError(f"{name!r} cannot name a model: letters, digits, - and _, as in garden.toml, and no folder")
+            raise NbrError(
+                f"{name!r} cannot name a model: letters, digits, - and _, as in garden.toml, without a folder"
+            )
         return found
 
 

@@ -19,7 +19,12 @@ from nbr.errors import NbrError, suggest
 LONGEST = 2_000_000  # characters of what a tool is given, and of what it says
 HINT = re.compile(r"(?:; |: )((?:did you mean|there are|write|use|say|ask for) [^;(]*[^;( ])")
 LATE = 2.0  # times its seconds, and some more, after which a call is given up
-MODEL = {"type": "string", "minLength": 1, "maxLength": 80, "description": "A model of the folder, as in garden.toml."}
+MODEL = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 80,
+    "description": "A model in the folder, such as garden.toml.",
+}
 GIVEN = {"type": "string", "minLength": 1, "description": "What is observed: 'rain, grass=wet'; 'a, c @ 0.8'."}
 CHANGE = {"type": "object", "properties": {**RULE["properties"], "belief": BELIEF}, "additionalProperties": False}
 
@@ -49,7 +54,7 @@ ASKED = {"model": MODEL, "question": STATEMENT, "given": GIVEN}
 TOOLS = (
     Tool("list_models", "The models of the folder.", reading.list_models),
     Tool("describe", "How models and statements are written (a JSON schema), and what answers mean.", reading.describe),
-    Tool("show_model", "A model as its file has it.", reading.show_model, {"model": MODEL}, ("model",)),
+    Tool("show_model", "The text of a model file.", reading.show_model, {"model": MODEL}, ("model",)),
     Tool(
         "write_model",
         "Write a whole model in TOML. Nothing is kept unless all of it can be read; what contradicts is told with its "
@@ -57,8 +62,8 @@ TOOLS = (
         writing.write_model,
         {
             "model": MODEL,
-            "toml": {"type": "string", "description": "[variables] and [[rules]], as `describe` has it."},
-            "replace": {"type": "boolean", "description": "Whether a model of that name may be written over."},
+            "toml": {"type": "string", "description": "[variables] and [[rules]], as `describe` explains."},
+            "replace": {"type": "boolean", "description": "Whether an existing model of that name may be overwritten."},
         },
         ("model", "toml"),
         writes=True,
@@ -87,7 +92,7 @@ TOOLS = (
     ),
     Tool(
         "check",
-        "Minimal sets of rules that cannot all hold, with who says each and in which words; rules that never matter.",
+        "Minimal sets of rules that cannot all hold, with the source and the quote of each; rules that never matter.",
         reading.check,
         {"model": MODEL},
         ("model",),
@@ -101,7 +106,7 @@ TOOLS = (
     ),
     Tool(
         "explain",
-        "Why an answer is what it is: in words, what it would be without each rule, examples for and against.",
+        "Why the answer is what it is: in words, with the answer without each rule, and with examples for and against.",
         reading.explain,
         ASKED,
         ("model", "question"),
@@ -131,7 +136,7 @@ TOOLS = (
     ),
     Tool(
         "look_next",
-        "What to observe next about a question, by how far it narrows the answer for its cost.",
+        "What to observe next to settle a question, ranked by how far it narrows the answer for its cost.",
         reading.look_next,
         ASKED,
         ("model", "question"),
@@ -198,6 +203,6 @@ def _failed(error: NbrError) -> dict[str, Any]:
     told = failing.as_json(error)
     message = str(error)
     hint = HINT.search(message)
-    fix = hint[1] if hint is not None else "`describe` says how models and statements are written"
+    fix = hint[1] if hint is not None else "`describe` explains how to write models and statements"
     told["error"]["fix"] = fix  # type: ignore[index]
     return told

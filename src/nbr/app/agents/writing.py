@@ -19,7 +19,7 @@ TABLES = ("variables", "things", "words", "sources", "observable", "actions")
 
 def write_model(shelf: Shelf, seconds: float, model: str, toml: str, replace: bool = False) -> dict[str, Any]:
     if shelf.has(model) and not replace:
-        raise NbrError(f"{model!r} exists already: say replace = true to write it anew, or use add_rules")
+        raise NbrError(f"{model!r} exists already: use replace = true to overwrite it, or add_rules")
     return _kept(shelf, model, toml, seconds)
 
 
@@ -50,7 +50,7 @@ def change_rule(
     if not 1 <= entry <= len(rules):
         raise NbrError(f"there is no entry {entry}: the model has {len(rules)} entries of rules")
     if remove == bool(change):
-        raise NbrError("say either what to change, as in change = { belief = 0.5 }, or remove = true")
+        raise NbrError("give either what to change, as in change = { belief = 0.5 }, or remove = true")
     before = rules[entry - 1]
     rules[entry - 1 : entry] = [] if remove else [{**before, **(change or {})}]
     spec["rules"] = rules

@@ -63,7 +63,7 @@ class _Reader:
 
     def peek(self) -> str:
         if not self.more():
-            self.fail("the file ends in the middle of something")
+            self.fail("the file ends in the middle of a statement")
         return self.words[self.at][0]
 
     def word(self) -> str:
@@ -106,7 +106,7 @@ class _Reader:
         if len(found) != count:
             raise NbrError(f"line {line}: {count} numbers are needed here, not {len(found)}")
         if not all(0 <= each <= 1 for each in found):
-            raise NbrError(f"line {line}: a chance is a number from 0 to 1")
+            raise NbrError(f"line {line}: a probability must be a number from 0 to 1")
         return found
 
 
@@ -140,7 +140,7 @@ def _read(reader: _Reader) -> tuple[dict[str, list[str]], dict[str, Table]]:
         elif word == "variable":
             name, labels = _variable(reader)
             if name in variables:
-                reader.fail(f"the variable {name!r} stands twice")
+                reader.fail(f"the variable {name!r} appears twice")
             variables[name] = labels
         elif word == "probability":
             table = _table(reader, variables)
@@ -206,7 +206,7 @@ def _table(reader: _Reader, variables: dict[str, list[str]]) -> Table:
             if len(row) != len(found.parents) or any(
                 label not in variables[name] for label, name in zip(row, found.parents, strict=True)
             ):
-                raise NbrError(f"line {at}: ({', '.join(row)}) is no row of the parents {', '.join(found.parents)}")
+                raise NbrError(f"line {at}: ({', '.join(row)}) is not a row of the parents {', '.join(found.parents)}")
             found.rows[row] = reader.numbers(size), at
         else:
             raise NbrError(f"line {at}: a row, table or default is expected, not {what!r}")
@@ -222,7 +222,7 @@ def _rules(table: Table, variables: dict[str, list[str]]) -> Iterator[dict[str, 
         chances, line = _row(table, number, row, math.prod(map(len, parents)), len(labels))
         total = math.fsum(chances)
         if abs(total - 1) > OFF:
-            raise NbrError(f"line {line}: the chances of {table.name!r} add up to {total:g}, and must to 1")
+            raise NbrError(f"line {line}: the chances of {table.name!r} add up to {total:g}, not to 1")
         said = [Atom(name, "=", (label,)) for name, label in zip(table.parents, row, strict=True)]
         premise = said[0] if len(said) == 1 else And(tuple(said))
         several = []

@@ -6,20 +6,22 @@ import { make } from "./common.js";
 const SIDE = 280;
 const PEN = 20;
 
-export function drawing(model, changed) {
+// `of` names what it is a picture of, where there are several; `several` takes files beyond the first.
+export function drawing(model, changed, of = "", several = null) {
   const [height, width] = model.shape;
   const fixed = model.preparation.kind === "none";
   const canvas = make("canvas", {
-    id: "drawing",
+    id: of ? null : "drawing",
     width: SIDE,
     height: SIDE,
     role: "img",
-    "aria-label": `Draw ${model.preparation.kind === "digits" ? "a digit " : ""}here, or drop a picture`,
+    "aria-label": `Draw ${model.preparation.kind === "digits" ? "a digit " : ""}here, or drop a picture${of && ` of ${of}`}`,
   });
   const pen = canvas.getContext("2d", { willReadFrequently: true });
-  const file = make("input", { type: "file", accept: "image/*", "aria-label": "Choose a picture" });
-  const wipe = make("button", { type: "button", onclick: () => clear() }, "Clear");
-  const element = make("div", { class: "drawing" }, canvas, make("div", { class: "line" }, wipe, file));
+  const file = make("input", { type: "file", accept: "image/*", "aria-label": `Choose a picture${of && ` of ${of}`}`, multiple: several !== null, hidden: of !== "" });
+  const wipe = make("button", { type: "button", class: of ? "plain" : null, "aria-label": of ? `Clear the picture of ${of}` : null, onclick: () => clear() }, "Clear");
+  const choose = of ? make("button", { type: "button", class: "plain", "aria-label": `Choose a picture file of ${of}`, onclick: () => file.click() }, "Choose") : null;
+  const element = make("div", { class: "drawing" }, canvas, make("div", { class: "line" }, wipe, choose, file));
   let last = null;
 
   function clear() {
@@ -92,7 +94,13 @@ export function drawing(model, changed) {
     changed(content.split(",")[1]); // the file itself, not what the browser made of it
   }
 
-  file.addEventListener("change", () => take(file.files[0]));
+  // The first of some files; the others are for others.
+  function first(files) {
+    take(files[0]);
+    if (files.length > 1) several?.([...files].slice(1));
+  }
+
+  file.addEventListener("change", () => first(file.files));
   for (const name of ["dragover", "dragenter"]) {
     canvas.addEventListener(name, (event) => {
       event.preventDefault();
@@ -103,8 +111,9 @@ export function drawing(model, changed) {
   canvas.addEventListener("drop", (event) => {
     event.preventDefault();
     canvas.classList.remove("over");
-    take(event.dataTransfer.files[0]);
+    first(event.dataTransfer.files);
   });
+  element.take = take;
   clear();
   return element;
 }

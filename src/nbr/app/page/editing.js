@@ -32,7 +32,7 @@ export function form(model, rule, apply, cancel) {
     text?.fault(null);
     const number = Number(belief.value);
     if (belief.value === "" || !(number >= 0 && number <= 1)) {
-      trouble.textContent = "a belief is a number from 0 to 1";
+      trouble.textContent = "a belief must be a number from 0 to 1";
       return;
     }
     const shown = text ? element.querySelector(".statement").value.trim() : null;

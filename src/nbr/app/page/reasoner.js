@@ -4,6 +4,7 @@ import { chips } from "./chips.js";
 import { call, debounced, make, trouble } from "./common.js";
 import { Rules } from "./editing.js";
 import { Reasons } from "./reasons.js";
+import { Pictures } from "./seeing.js";
 import { State } from "./state.js";
 import { statement } from "./typing.js";
 import { Variables } from "./variables.js";
@@ -44,6 +45,7 @@ export function reasoner(model, main, again, signal) {
   const rules = new Rules(model, state);
   const reasons = new Reasons(model, state, off, (name) => variables.point(name), rules, save);
   const given = chips(state, () => update());
+  const pictures = Object.keys(model.sensors ?? {}).length ? new Pictures(model, state, () => update()) : null;
   const about = (variable) => {
     const asked = variable.kind === "real" ? `${variable.written}>=${variable.middle}` : variable.written;
     commit("question")(asked);
@@ -100,7 +102,7 @@ export function reasoner(model, main, again, signal) {
     reasons.gauge,
   );
   main.className = "two";
-  main.append(given, make("div", { class: "column" }, panel, reasons.element), make("div", { class: "column right" }, views, variables.element));
+  main.append(given, make("div", { class: "column" }, pictures?.element, panel, reasons.element), make("div", { class: "column right" }, views, variables.element));
   look();
 
   function faults(error) {
@@ -121,6 +123,7 @@ export function reasoner(model, main, again, signal) {
     main.setAttribute("aria-busy", "true");
     hint.hidden = Boolean(state.question);
     given.show();
+    pictures?.settle();
     const asked = JSON.stringify([state.question, state.about]);
     if (asked !== shown) {
       shown = asked;
@@ -138,6 +141,7 @@ export function reasoner(model, main, again, signal) {
     const asked = ask(signal); // what was asked comes before all else that could be
     const outcomes = await Promise.allSettled([
       asked.then((found) => why(found, signal)),
+      pictures?.refresh(signal),
       asked.catch(() => null).then(() => variables.refresh(signal, (conflict) => reasons.gauge.show(conflict))),
     ]);
     if (signal.aborted) return;
@@ -176,7 +180,7 @@ export function reasoner(model, main, again, signal) {
     reasons.explain(why, `Why ${first.value} comes first`);
   }
 
-  // What was rewritten on the page and does not go with the model any more is left out.
+  // What was rewritten on the page and no longer fits the model is left out.
   async function begin() {
     try {
       await rules.read();

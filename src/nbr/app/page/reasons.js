@@ -162,16 +162,18 @@ export class Reasons {
     if (this.open !== 0) this.fresh.replaceChildren();
     else if (!this.fresh.firstChild) this.fresh.append(this.form({ rule: null }));
     let rules = this.model.rules.map((rule, place) => ({ ...rule, without: found?.rules[place]?.without ?? null }));
+    for (const rule of found?.rules.slice(rules.length) ?? []) rules.push({ ...rule, name: null, says: rule.text, seen: true });
+    const total = rules.length;
     if (found) {
       for (const rule of rules) rule.change = rule.without ? change(found.answer, rule.without) : 0;
       rules.sort((a, b) => b.change - a.change || a.rule - b.rule);
     }
-    const off = rules.filter((rule) => this.state.off.has(rule.rule) || this.written.edited(rule.rule) || this.open === rule.rule);
+    const off = rules.filter((rule) => !rule.seen && (this.state.off.has(rule.rule) || this.written.edited(rule.rule) || this.open === rule.rule));
     if (!this.all && rules.length > SHOWN) {
       const counted = found ? rules.filter((rule) => rule.change > 1e-9) : rules;
       rules = [...new Set([...counted.slice(0, SHOWN), ...off])];
     }
-    const more = this.model.rules.length - rules.length;
+    const more = total - rules.length;
     const items = rules.map((rule) => this.rule(rule));
     if (more > 0) {
       const press = () => {
@@ -189,7 +191,7 @@ export class Reasons {
   }
 
   rule(rule) {
-    const on = !this.state.off.has(rule.rule);
+    const on = rule.seen || !this.state.off.has(rule.rule);
     const press = () => {
       if (on) this.state.off.add(rule.rule);
       else this.state.off.delete(rule.rule);
@@ -213,8 +215,8 @@ export class Reasons {
     const says = make("span", { class: "says" }, make("b", {}, `${rule.rule}`), " ", rule.name ? `${rule.name}: ` : "", make("code", {}, rule.says));
     const belief = make("span", { class: "quiet" }, `believed ${two(rule.belief)}`);
     const edit = make("button", { id: `edit-of-${rule.rule}`, type: "button", class: "plain", "aria-label": `Edit rule ${rule.rule}`, onclick: () => this.edit(rule.rule) }, "Edit");
-    const parts = [button, says, make("span", { class: "tail" }, belief, edit)];
-    if (this.written.edited(rule.rule)) {
+    const parts = rule.seen ? [make("span", { class: "seen" }, "seen"), says, make("span", { class: "tail" }, belief)] : [button, says, make("span", { class: "tail" }, belief, edit)];
+    if (!rule.seen && this.written.edited(rule.rule)) {
       const back = async () => {
         await this.written.read(this.written.without(rule.rule));
         this.state.write();
@@ -224,7 +226,7 @@ export class Reasons {
       const undo = make("button", { type: "button", class: "plain", "aria-label": `${added ? "Remove" : "Undo"} rule ${rule.rule}`, onclick: back }, added ? "Remove" : "Undo");
       parts.push(make("span", { class: "quiet changed without" }, added ? "new" : "changed", " ", undo));
     }
-    if (this.open === rule.rule) {
+    if (!rule.seen && this.open === rule.rule) {
       const item = make("li", { class: "rule open" }, this.form(rule));
       item.dataset.rule = String(rule.rule);
       return item;

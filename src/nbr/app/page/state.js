@@ -3,6 +3,7 @@
 export class State {
   constructor(variables) {
     this.variables = new Map(variables.map((variable) => [variable.name, variable]));
+    this.see = {}; // pictures, files in base64, of variables; an address is too short for them
     this.read();
   }
 
@@ -46,7 +47,8 @@ export class State {
 
   get about() {
     const rules = this.rules.length ? { rules: this.rules } : {};
-    return { given: this.given, off: [...this.off], ...rules };
+    const see = Object.keys(this.see).length ? { see: { ...this.see } } : {};
+    return { given: this.given, off: [...this.off], ...rules, ...see };
   }
 }
 

@@ -192,7 +192,7 @@ export class Variables {
   async look(signal, conflict) {
     const about = JSON.stringify(this.state.about);
     const lines = this.rows.filter((row) => !this.state.set.has(row.variable.name)).flatMap((row) => row.bars);
-    const nothing = this.state.given === null && this.state.off.size === 0;
+    const nothing = this.state.given === null && this.state.off.size === 0 && !Object.keys(this.state.see).length;
     const near = this.near();
     const rank = (line) => (near.has(line.name) ? 0 : 1) + (inSight(line.element) ? 0 : 2);
     await askAll(lines, { ...this.state.about, probability: this.model.prior }, signal, (line, answer) => {

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, File, Request, UploadFile
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[1] / "page"
 PLACES = {"index.html": "/", "docs.html": "/docs"}
 LINKED = b'<link rel="stylesheet" href="/style.css">'
+Files = Annotated[
+    list[UploadFile],
+    File(min_length=1, max_length=bodies.AT_ONCE, description="PNG, JPEG, GIF, BMP or WebP files."),
+]
 Routes = Callable[[APIRouter, Any, Lanes], None]
 KINDS = {
     ".html": "text/html; charset=utf-8",
@@ -36,16 +42,16 @@ KINDS = {
     ".svg": "image/svg+xml",
 }
 TOLD = {
-    400: "What was asked makes no sense for this model: the error says what, in which field, at which character.",
+    400: "The request does not fit the model: the error says why, in which field and at which character.",
     401: "A token is needed.",
-    403: "A page from elsewhere asked.",
+    403: "The request came from a page of another site.",
     408: "The request did not arrive in time.",
     413: "The body is too large.",
-    415: "The body is not JSON.",
+    415: "The body is not JSON, or where files are sent no form.",
     421: "The Host header names another server (HTTP 421, misdirected request).",
     422: "The body does not have the right shape.",
-    431: "The head is too large.",
-    503: "Too much to do, or it took too long.",
+    431: "The request headers are too large.",
+    503: "The server is busy, or the request took too long.",
 }
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": words, "model": replies.Error} for status, words in TOLD.items()
@@ -73,7 +79,10 @@ def create(
     file of the model: it is read again when it changes, and a .toml can be saved from the page.
     """
     allowed = allowed or Allowed()
-    make, routes = _reasoner(model, name, path) if isinstance(model, Reasoner) else _classifier(model, name, allowed)
+    rules = isinstance(model, Reasoner)
+    if rules and model.model.sensors:
+        allowed = replace(allowed, body=allowed.picture)  # every question may come with pictures
+    make, routes = _reasoner(model, name, path, allowed) if rules else _classifier(model, name, allowed)
     here, count = make(), allowed.slow_workers
     lanes = Lanes(here, Processes(make, count) if apart else Threads(here, count), allowed)
 
@@ -105,8 +114,8 @@ def create(
     return Guard(app, door, allowed)
 
 
-def _reasoner(model: Reasoner, name: str, path: Path | None) -> tuple[Callable[[], Asked], Routes]:
-    return partial(Asked, model, name, path), _about_rules
+def _reasoner(model: Reasoner, name: str, path: Path | None, allowed: Allowed) -> tuple[Callable[[], Asked], Routes]:
+    return partial(Asked, model, name, path, allowed.side), _about_rules
 
 
 def _classifier(model: Any, name: str, allowed: Allowed) -> tuple[Callable[[], Judged], Routes]:
@@ -173,6 +182,11 @@ def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
 
         return Plain(await lanes.either(_said("probability", body), settled, body.budget))
 
+    @api.post("/read", responses=_told(replies.SeenTogether))
+    async def read(body: bodies.Look) -> Plain:
+        """What pictures show together, beside what each would show alone; which rules that breaks, how far it holds."""
+        return Plain(await lanes.long(_said("read", body), body.budget))
+
     @api.post("/sample", responses=_told(replies.Sampled))
     async def sample(body: bodies.Sample) -> Plain:
         """Rows drawn from the model and its prior."""
@@ -194,6 +208,13 @@ def _about_pictures(api: APIRouter, judged: Judged, lanes: Lanes) -> None:
     async def classify_many(body: bodies.Pictures) -> Plain:
         """The same of several pictures, in order."""
         return Plain(await lanes.long(_said("classify_many", body), None))
+
+    @api.post("/classify-files", responses=_told(replies.Several))
+    async def classify_files(pictures: Files) -> Plain:
+        """The same of several picture files, sent as a form (multipart/form-data) with a field for each."""
+        files = [base64.b64encode(await each.read()).decode() for each in pictures]
+        sent = [bodies.Picture(picture=each, numbers=None, sample=None) for each in files]
+        return Plain(await lanes.long(_said("classify_many", bodies.Pictures(pictures=sent)), None))
 
     @api.post("/certify", responses=_told(replies.Certified))
     async def certify(body: bodies.Picture) -> Plain:
@@ -277,7 +298,7 @@ def _errors(app: FastAPI) -> None:
         return answer
 
     async def large(_: Request, __: Exception) -> Plain:
-        return told(400, "what was asked is too large to be worked out")
+        return told(400, "the question is too large to compute")
 
     handlers: list[tuple[type[Exception], Callable[[Request, Exception], Any]]] = [
         (NbrError, wrong),

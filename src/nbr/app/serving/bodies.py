@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from nbr.errors import NbrError
+
 LETTERS = 4_000
+AT_ONCE = 100  # pictures
 Words = Annotated[str, Field(min_length=1, max_length=LETTERS)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Seed = Annotated[int, Field(ge=0, lt=1 << 63)]
@@ -25,17 +30,28 @@ class Written(Body):
     rule: Annotated[int, Field(ge=1)] | None = Field(
         None, description="The number of a rule of the model; null adds one."
     )
-    says: Words | None = Field(None, description="The statement, as rain -> grass=wet; null leaves it as it is.")
+    says: Words | None = Field(None, description="The statement, such as rain -> grass=wet; null leaves it as it is.")
     belief: Annotated[float, Field(ge=0, le=1)]
     name: Annotated[str, Field(max_length=LETTERS)] | None = None
 
 
+def content(picture: str) -> bytes:
+    """A file that came in base64."""
+    try:
+        return base64.b64decode(picture.encode("ascii"), validate=True)
+    except (UnicodeEncodeError, binascii.Error):
+        raise NbrError("the picture is not base64") from None
+
+
 class About(Body):
-    """A condition, rules that are switched off, changed or added, and how long it may take."""
+    """A condition, pictures, rules that are switched off, changed or added, and how long it may take."""
 
     given: Annotated[str, Field(max_length=LETTERS)] | None = Field(None, description="A condition, as x0=1, x1..x4=0.")
-    off: Numbers = Field([], description="Numbers, from 1, of rules to leave out.")
+    off: Numbers = Field([], description="Numbers, from 1, of the rules to leave out.")
     rules: Annotated[list[Written], Field(max_length=500)] = Field([], description="Rules changed or added.")
+    see: Annotated[dict[str, str], Field(max_length=100)] = Field(
+        {}, description="A picture for each of some variables that have a sensor: a file in base64."
+    )
     budget: Seconds | None = Field(None, description="Seconds; the server has a limit of its own.")
     seed: Seed = 0
 
@@ -51,11 +67,15 @@ class Explain(About):
 
 class AskMany(About):
     questions: Annotated[list[Words], Field(min_length=1, max_length=500)]
-    probability: bool = Field(False, description="Also how often, where the model has a prior.")
+    probability: bool = Field(False, description="Also compute the probability, if the model has a prior.")
 
 
 class Marginals(About):
     """Every value of every variable at once."""
+
+
+class Look(About):
+    """What pictures show: one for at least one variable."""
 
 
 class Edited(Body):
@@ -82,4 +102,4 @@ class Picture(Body):
 class Pictures(Body):
     """Several inputs of a classifier."""
 
-    pictures: Annotated[list[Picture], Field(min_length=1, max_length=100)]
+    pictures: Annotated[list[Picture], Field(min_length=1, max_length=AT_ONCE)]

@@ -26,12 +26,12 @@ def serve(
     ],
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.", metavar="N")] = 8000,
     host: Annotated[
-        str, typer.Option(help="The address to listen at. All but this computer need a token.", metavar="ADDRESS")
+        str, typer.Option(help="The address to listen on. Any address but 127.0.0.1 needs a token.", metavar="ADDRESS")
     ] = HERE[0],
     token: Annotated[
         str | None, typer.Option(envvar="NBR_TOKEN", help="The token. Default: a new one.", metavar="TEXT")
     ] = None,
-    budget: Annotated[float, typer.Option(help="The most seconds that a request may take.", metavar="SECONDS")] = 10.0,
+    budget: Annotated[float, typer.Option(help="The time limit of a request, in seconds.", metavar="SECONDS")] = 10.0,
 ) -> None:
     """Serve a model as a page in the browser and as an API.
 
@@ -56,9 +56,9 @@ def serve(
     from nbr.kinds import load
 
     if not 0 <= port < 1 << 16:
-        raise NbrError(f"a port is a number from 0 to 65535, not {port}")
+        raise NbrError(f"a port must be a number from 0 to 65535, not {port}")
     if not 0 < budget < float("inf"):
-        raise NbrError(f"the budget is a number of seconds above 0, not {budget}")
+        raise NbrError(f"the budget must be a number of seconds above 0, not {budget}")
     found = load(model)
     made = token or (None if host in HERE else secrets.token_urlsafe(24))
     allowed = Allowed(seconds=budget)
@@ -101,4 +101,4 @@ def _listen(host: str, port: int) -> "socket.socket":
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=WAITING)
     except OSError as error:
-        raise NbrError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from None
+        raise NbrError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from None

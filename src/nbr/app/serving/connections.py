@@ -99,7 +99,7 @@ class _Connection(HttpToolsProtocol):
         super().data_received(data)
         self.stalled = 0 if self.moved else self.stalled + len(data)
         if self.stalled > self.allowed.head_bytes and not self.transport.is_closing():
-            self._refuse(431, f"the head of a request may have {self.allowed.head_bytes:,} bytes")
+            self._refuse(431, f"the headers of a request may have {self.allowed.head_bytes:,} bytes")
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -109,7 +109,7 @@ class _Connection(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         self.fields += len(name) + len(value)
         if self.fields > self.allowed.head_bytes or len(self.headers) >= FIELDS:
-            self._stop(431, f"the head of a request may have {FIELDS} fields and {self.allowed.head_bytes:,} bytes")
+            self._stop(431, f"the headers of a request may have {FIELDS} fields and {self.allowed.head_bytes:,} bytes")
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -139,7 +139,7 @@ class _Connection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """What uvicorn does with what it cannot read, and with what we stop: an error like all others, and the end."""
-        refused = self.refused or Refused(400, "this is no HTTP request")
+        refused = self.refused or Refused(400, "this is not an HTTP request")
         unheard = self.cycle is None or self.cycle.response_complete
         if unheard or (self.cycle.more_body and not self.cycle.response_started and not self.pipeline):
             content = json.dumps({"error": str(refused), "field": None, "at": None}).encode()

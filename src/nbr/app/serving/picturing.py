@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 
 from nbr.app import classifying, screen
 from nbr.app.serving import bodies
+from nbr.app.serving.reasoning import Misread
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.preparation import PREPARED, Preparation, Prepared
 from nbr.classify.robust import RobustClassifier
@@ -71,17 +70,26 @@ class Judged:
 
     def classify(self, body: bodies.Picture, budget: float) -> Report:
         """The label, intervals, conflict, proved radius and the rules that counted most, with what they remember."""
-        prepared = self._input(body)
+        return self._told(body, self._input(body))
+
+    def classify_many(self, body: bodies.Pictures, budget: float) -> Report:
+        """The same of several pictures, in order; an error says which of them is wrong."""
+        read = [self._one_of(body, at) for at in range(len(body.pictures))]
+        return {"pictures": [self._told(*each) for each in zip(body.pictures, read, strict=True)]}
+
+    def _one_of(self, body: bodies.Pictures, at: int) -> Prepared:
+        try:
+            return self._input(body.pictures[at])
+        except NbrError as error:
+            raise Misread.of(f"pictures.{at}", error) from None
+
+    def _told(self, body: bodies.Picture, prepared: Prepared) -> Report:
         (report,) = classifying.reports(self.classifier, [(Path("picture"), prepared)])
         if body.picture is None:
             report["proved_of"] = PREPARED if self.shape is not None else NUMBERS
         told = [{**rule, "image": self._remembered(rule)} for rule in report["rules"]]
         kept = {key: value for key, value in report.items() if key != "picture"}
         return {**kept, "rules": told, "image": self._shades(prepared.pixels)}
-
-    def classify_many(self, body: bodies.Pictures, budget: float) -> Report:
-        """The same of several pictures, in order."""
-        return {"pictures": [self.classify(each, budget) for each in body.pictures]}
 
     def certify(self, body: bodies.Picture, budget: float) -> Report:
         """The label and its proved radius."""
@@ -123,11 +131,7 @@ class Judged:
         preparation: Preparation = self.classifier.preparation_
         if preparation.refusal() is not None:
             raise NbrError(f"this classifier takes no picture files, give numbers: {preparation.refusal()}")
-        try:
-            content = base64.b64decode((body.picture or "").encode("ascii"), validate=True)
-        except (UnicodeEncodeError, binascii.Error):
-            raise NbrError("the picture is not base64") from None
-        return preparation.decode(content, self.side)
+        return preparation.decode(bodies.content(body.picture or ""), self.side)
 
     def _remembered(self, rule: Report) -> list[int] | None:
         """The example that a memory rule remembers, if it is a picture."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from nbr.app import often, screen
-from nbr.app.serving import bodies
+from nbr.app.serving import bodies, reading
 from nbr.app.serving.limits import Late
 from nbr.app.serving.wall import Base
 from nbr.app.serving.watched import Watched
@@ -17,6 +18,7 @@ from nbr.asking.asked import Memo
 from nbr.asking.many import ask_many
 from nbr.asking.question import Settings, ask
 from nbr.asking.ranking import bare
+from nbr.classify.pictures import LARGEST
 from nbr.density.probability import Probability
 from nbr.density.ranges import rows_of
 from nbr.errors import NbrError
@@ -51,8 +53,8 @@ class Misread(NbrError):
 class Asked:
     """A reasoner behind an API. Asking does not change it, so that threads may share it."""
 
-    def __init__(self, reasoner: Reasoner, name: str, path: Path | None = None) -> None:
-        self.name, self.file = name, Watched(reasoner, path)
+    def __init__(self, reasoner: Reasoner, name: str, path: Path | None = None, side: int = LARGEST) -> None:
+        self.name, self.file, self.side = name, Watched(reasoner, path), side
         self._begin(reasoner)
 
     def _begin(self, reasoner: Reasoner) -> None:
@@ -78,6 +80,7 @@ class Asked:
             "counted": rows_of(reasoner.model.seen, ()),
             "variables": [_variable(name, kind) for name, kind in reasoner.world.variables.items()],
             "rules": _listed(reasoner),
+            "sensors": reading.sensors(reasoner),
             **self.file.as_json(),
         }
 
@@ -144,6 +147,12 @@ class Asked:
         reasoner, given, budget = self._read(body, budget, question=body.question)
         return reasoner.probability(body.question, given, budget=budget, seed=body.seed).as_json()
 
+    def read(self, body: bodies.Look, budget: float) -> Report:
+        """What the pictures show together, beside what each would show alone, and how far that is proved."""
+        seen, given, budget = self._read(body, budget)
+        pictures = reading.prepared(self.reasoner, body.see, self.side)
+        return reading.report(seen, pictures, given, Settings(budget=budget, seed=body.seed))
+
     def sample(self, body: bodies.Sample, budget: float) -> Report:
         """Rows drawn from the model and its prior."""
         reasoner, given, budget = self._read(body, budget)
@@ -160,17 +169,25 @@ class Asked:
             _check(world, field, words)
             if time.monotonic() - start > max(budget, READ):
                 raise Late(f"reading it took longer than the {budget:g} seconds that it may take; ask for less")
-        reasoner = self.variant(tuple(sorted(set(body.off))), body.rules)
+        reasoner = self.variant(tuple(sorted(set(body.off))), body.rules, body.see)
         return reasoner, given, max(LEAST, budget - (time.monotonic() - start))
 
-    def variant(self, off: tuple[int, ...], rules: Sequence[bodies.Written] = ()) -> Reasoner:
-        """The model with some rules changed or added, and others believed to degree 0: numbers stay."""
-        if not off and not rules:
+    def variant(
+        self, off: tuple[int, ...], rules: Sequence[bodies.Written] = (), see: Mapping[str, str] | None = None
+    ) -> Reasoner:
+        """The model with some rules changed or added, and others believed to degree 0: numbers stay; then what it sees
+        in pictures.
+        """
+        if not off and not rules and not see:
             return self.reasoner
-        key = (off, *((each.rule, each.says, each.belief, each.name) for each in rules))
+        shown = tuple((name, sha256(picture.encode()).digest()) for name, picture in (see or {}).items())
+        key = (off, shown, *((each.rule, each.says, each.belief, each.name) for each in rules))
         found = self.variants.get(key)
         if found is None:
-            found = self.variants[key] = self._variant(off, rules)
+            found = self._variant(off, rules) if off or rules else self.reasoner
+            if see:
+                found = reading.seen(found, reading.prepared(found, see, self.side))
+            self.variants[key] = found
         return found
 
     def _variant(self, off: Sequence[int], rules: Sequence[bodies.Written]) -> Reasoner:

@@ -36,8 +36,8 @@ class Probability(Reply):
     value: float | None
     error: float | None
     exact: bool
-    range: Ends | None = Field(None, description="95%, for what as many rows leave possible.")
-    rows: float | None = Field(None, description="Rows that rest under the condition.")
+    range: Ends | None = Field(None, description="The 95% range: what this many rows leave possible.")
+    rows: float | None = Field(None, description="The number of rows that meet the condition.")
     open: Ends | None = None
     method: str
     note: str
@@ -103,6 +103,7 @@ class Explanation(Reply):
     answer: Answer
     rules: list[Without]
     supports: list[list[int]]
+    against: list[list[int]]
     conflicts: list[list[int]]
     supports_complete: bool
     conflicts_complete: bool
@@ -152,6 +153,20 @@ class File(Reply):
     trouble: str | None
 
 
+class Prepares(Reply):
+    """What is done to a picture file."""
+
+    kind: str
+    words: str
+
+
+class Sensed(Reply):
+    """A variable with a sensor: the shape of its pictures, and what is done to a file."""
+
+    shape: list[int]
+    preparation: Prepares
+
+
 class Model(File):
     """A model of rules."""
 
@@ -161,6 +176,7 @@ class Model(File):
     learned: bool
     variables: list[VariableOf]
     rules: list[Listed]
+    sensors: dict[str, Sensed] = Field({}, description="Variables of which pictures can be seen.")
 
 
 class Bar(Reply):
@@ -182,6 +198,39 @@ class Shares(Reply):
     variables: list[Column]
     exact: bool
     note: str | None
+
+
+class SeenPicture(Reply):
+    """A picture: the value read with the others, and the one that it would show alone."""
+
+    value: str
+    question: str = Field(description="What to ask for the interval of that value, with the same pictures.")
+    alone: str
+    shows: dict[str, float] = Field(description="How plausible the picture alone makes each value.")
+    notes: list[str]
+
+
+class BrokenRule(Reply):
+    """A rule that does not hold at the values read; evidence of pictures is rules too."""
+
+    rule: int
+    text: str
+    belief: float
+
+
+class SeenTogether(Reply):
+    """The values read: of each picture, and the best of all other variables."""
+
+    pictures: dict[str, SeenPicture]
+    point: dict[str, str]
+    corrected: list[str]
+    broken: list[BrokenRule]
+    degree: float
+    exact: bool
+    radius: float | None = Field(description="Changes of all pictures together, in L2; null with a proof: any change.")
+    budget: str
+    proved_of: str | None = Field(description="file or prepared picture; null where nothing could be proved.")
+    unproved: str | None = Field(None, description="Why nothing is proved, where no proof was possible.")
 
 
 class Sampled(Reply):

@@ -30,7 +30,8 @@ ONCE = frozenset(  # headers that decide who is let in: of two of them another r
     | {b"sec-fetch-dest", b"transfer-encoding"}
 )
 HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:/@\[\]]+))(?::\d{1,5})?\Z")
-WITH_PICTURES = ("/api/classify", "/api/certify", "/api/attack")
+FILES = "/api/classify-files"  # where files are sent as a form, and all else as JSON
+WITH_PICTURES = ("/api/classify", "/api/classify-many", FILES, "/api/certify", "/api/attack")
 
 
 def policy(style: bytes | None = None) -> str:
@@ -75,7 +76,7 @@ class Door:
     def check(self, method: str, path: str, sent: Sequence[tuple[bytes, bytes]]) -> None:
         names = [name for name, _ in sent if name in ONCE]
         if len(set(names)) < len(names):
-            raise Refused(400, f"the header {_twice(names)} stands twice")
+            raise Refused(400, f"the header {_twice(names)} appears twice")
         headers = dict(sent)
         host = headers.get(b"host", b"").decode("latin-1").strip().lower()
         if not self._ours(bare_host(host)):
@@ -87,7 +88,10 @@ class Door:
                 raise Refused(
                     401, "a token is needed: the header Authorization: Bearer TOKEN, with what nbr serve printed"
                 )
-        if method == "POST" and headers.get(b"content-type", b"").split(b";")[0].strip().lower() != b"application/json":
+        kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+        if method == "POST" and path == FILES and kind != b"multipart/form-data":
+            raise Refused(415, "the body is a form with files, with the header Content-Type: multipart/form-data")
+        if method == "POST" and path != FILES and kind != b"application/json":
             raise Refused(415, "the body is JSON, with the header Content-Type: application/json")
 
     def _ours(self, name: str) -> bool:
@@ -100,12 +104,12 @@ class Door:
     def _check_origin(method: str, path: str, host: str, headers: dict[bytes, bytes]) -> None:
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").lower() not in (f"http://{host}", f"https://{host}"):
-            raise Refused(403, "a page from elsewhere may not ask this server")
+            raise Refused(403, "requests from pages of other sites are refused")
         site = headers.get(b"sec-fetch-site", b"none")
         followed = headers.get(b"sec-fetch-mode") == b"navigate" and headers.get(b"sec-fetch-dest") == b"document"
         link = method == "GET" and followed and not path.startswith("/api/")
         if site not in (b"none", b"same-origin") and not link:
-            raise Refused(403, "a page from elsewhere may not ask this server")
+            raise Refused(403, "requests from pages of other sites are refused")
 
 
 class Guard:
@@ -152,7 +156,7 @@ class Guard:
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body, unless it is too large or too slow."""
         most = self.allowed.picture if scope["path"] in WITH_PICTURES else self.allowed.body
-        too_large = Refused(413, f"the body may have {most:,} bytes")
+        too_large = Refused(413, f"the body may have up to up to up to up to {most:,} bytes")
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if length.isdigit() and int(length) > SPILLED:
             raise too_large
@@ -162,7 +166,7 @@ class Guard:
                 while more:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise Refused(400, "the request broke off")
+                        raise Refused(400, "the connection closed before the request was complete")
                     part = message.get("body", b"")
                     size += len(part)
                     if size > SPILLED:

@@ -42,7 +42,9 @@ class Watched:
         try:
             found = load_reasoner(self.path)
         except NbrError as error:
-            self.trouble = f"the file has changed and cannot be read; the page shows it as it was. {error}"
+            self.trouble = (
+                f"the file has changed and cannot be read; the page shows the last version that could be read. {error}"
+            )
             return None
         self.trouble, self.count = None, len(found.rules)
         return found
@@ -62,7 +64,9 @@ class Watched:
         entries = [(each.rule, {"name": each.name, "rule": each.says, "belief": each.belief}) for each in body.rules]
         touched = [*body.off, *(number for number, _ in entries if number is not None)]
         if touched and len(spec.get("rules", [])) != self.count:
-            raise NbrError("some rules of this file stand for several: change those by hand, new ones can be saved")
+            raise NbrError(
+                "some rules of this file stand for several: edit those in the file; new rules can be saved here"
+            )
         changed = {
             number: {key: value for key, value in each.items() if value is not None}
             for number, each in entries
