@@ -3,8 +3,9 @@
     python benchmarks/sources_oracle.py                       # 1,000 random models, every way that fits; then the speed
     python benchmarks/sources_oracle.py --models 100 --seed 5000 --no-speed
 
-Two models of three have sources of both kinds and possibilities, one of three closed variables; one condition of two
-has a part with a degree. The oracle goes through every value of every source and choice, every world and every point.
+A third of the models has sources of both kinds and possibilities, a third closed variables, and a third all of it with
+words and numbers beside; every other condition has a part with a degree. The oracle goes through every value of every
+source and choice, every world and every point.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import nbr
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import closed_oracle
+import mixed_oracle
 import selectors_oracle
 
 BYS = ("auto", "few", "lattice", "counting", "boxes", "elimination", "least")
@@ -55,13 +57,19 @@ def closed(seed: int) -> tuple[nbr.Reasoner, str, str, Numbers] | None:
     return None if wanted is None else (model, question, condition, wanted)
 
 
+def mixed(seed: int) -> tuple[nbr.Reasoner, str, str, Numbers] | None:
+    case = mixed_oracle.drawn(seed)
+    wanted = mixed_oracle.answer(case)
+    return None if wanted is None else (case.model, case.question[0], case.given, wanted)
+
+
 def compared(models: int, seed: int) -> None:
     """How often each way fitted, and how far it was off at worst."""
     count: dict[str, int] = {}
     worst: dict[str, float] = {}
     impossible = 0
     for number in range(seed, seed + models):
-        told = (closed if number % 3 == 2 else shared)(number)
+        told = (shared, mixed, closed)[number % 3](number)
         if told is None:
             impossible += 1
             continue

@@ -12,9 +12,7 @@ from nbr.inference import Estimate
 from nbr.inference.selectors import detached, worlds
 from nbr.language import Expression
 from nbr.model import Model
-from nbr.points.cells import cells
 from nbr.ways import Cost, Limits, Way
-from nbr.world import World
 
 RULES = 14
 CANNOT = "the condition cannot hold: no rules that may be there together make it so"
@@ -72,9 +70,11 @@ def _started(model: Model) -> tuple[Tensor, Tensor]:
     """All points of open variables in each world, closed ones 0; and which rules are there."""
     names = [name for name in model.world.names if name not in model.closed]
     open_ = torch.zeros(1, 0, dtype=torch.float64)
-    if names:
-        small = World({name: model.world.variables[name] for name in names})
-        open_ = torch.cat([chunk for chunk, _ in cells(small, {}, (), 1).chunks()])
+    for name in names:
+        variable = model.world.variables[name]
+        codes = torch.arange(variable.size or 0, dtype=torch.float64)
+        codes = variable.low + variable.step * codes if variable.numeric else codes
+        open_ = torch.cat([open_.repeat_interleave(len(codes), dim=0), codes.repeat(len(open_))[:, None]], dim=1)
     count = len(model.rules)
     present = (torch.arange(1 << count)[:, None] >> torch.arange(count)) % 2 == 1
     points = torch.zeros(len(open_) << count, len(model.world), dtype=torch.float64)
