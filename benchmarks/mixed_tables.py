@@ -7,7 +7,12 @@ differences. Tables are those of scikit-learn, and of statsmodels, palmerpenguin
 these are installed. Writes docs/results/mixed-tables.json; with --processor budgets look at the time of the processor,
 for a machine that has other work.
 
-    python benchmarks/mixed_tables.py [--samples] [--processor] [--seeds 3] [NAME ...]
+--predict instead has each table's usual target predicted from its other columns (a number: whether it is above its
+median of the training rows), by `nbr.Predictor` and by logistic regression, a random forest and gradient boosting of
+scikit-learn, all with default settings but for as many iterations as logistic regression needs. The peers get the same
+rows: numbers scaled, holes filled with the mean, labels one-hot, where a hole is a label of its own.
+
+    python benchmarks/mixed_tables.py [--samples | --predict] [--processor] [--seeds 3] [NAME ...]
 """
 
 from __future__ import annotations
@@ -28,7 +33,14 @@ import pandas as pd
 import torch
 from scipy.stats import multivariate_normal
 from sklearn import datasets
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import nbr
 from nbr import clock, priors, tables
@@ -44,6 +56,24 @@ PACKED = {  # files that packages ship: credit, wages, medicine, a survey
 }
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 MOST_ROWS = 5000
+TARGETS = {  # what is predicted, and columns that say the same in other words
+    "iris": ("target", ()),
+    "wine": ("target", ()),
+    "breast_cancer": ("target", ()),
+    "diabetes": ("target", ()),
+    "Credit": ("Balance", ("ID",)),
+    "Wage": ("wage", ("logwage",)),
+    "gbsg2": ("cens", ()),
+    "Cai_2015": ("takeup_survey", ()),
+    "penguins": ("species", ()),
+    "fair": ("affairs", ()),
+    "anes96": ("vote", ()),
+    "modechoice": ("choice", ()),
+    "star98": ("NABOVE", ()),
+    "randhie": ("mdvis", ()),
+}
+LABELS = 10  # different values up to which a target is a label as it is
+WORSE = 1.05  # times the best log-loss of the peers, at the most
 NORMALS = range(1, 9)
 PLACES = 32  # within a cell
 
@@ -172,23 +202,73 @@ def samples(name: str, frame: pd.DataFrame, seed: int = 0) -> dict[str, object]:
     }
 
 
+def predict(name: str, frame: pd.DataFrame, seed: int = 0) -> dict[str, object]:
+    """The log-loss of a target in rows that were not learned from, by `nbr.Predictor` and by the peers."""
+    target, same = TARGETS[name]
+    frame = frame.sample(min(len(frame), MOST_ROWS), random_state=seed).dropna(subset=[target]).reset_index(drop=True)
+    first = np.random.default_rng(seed).random(len(frame)) < 0.7
+    y = frame.pop(target)
+    if y.nunique() > LABELS:
+        y = y > y[first].median()
+    y, X = y.map(str).to_numpy(dtype=object), frame.drop(columns=list(same))
+    numbers = [column for column in X if pd.api.types.is_numeric_dtype(X[column])]
+    words = [column for column in X if column not in numbers]
+    X[words] = X[words].astype(object).where(X[words].notna(), None)
+    one_hot = OneHotEncoder(handle_unknown="ignore")
+    coded = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), numbers),
+        (make_pipeline(SimpleImputer(strategy="constant", fill_value="?"), one_hot), words),
+        sparse_threshold=0,
+    )
+    peers = {
+        "logistic": LogisticRegression(max_iter=5000),
+        "forest": RandomForestClassifier(random_state=seed),
+        "boosting": GradientBoostingClassifier(random_state=seed),
+    }
+    models = {key: make_pipeline(coded, peer) for key, peer in peers.items()}
+    models = {"nbr": nbr.Predictor(random_state=seed, task="classification"), **models}
+    losses, right, seconds = {}, {}, {}
+    for key, model in models.items():
+        start = clock.now()
+        model.fit(X[first], y[first])
+        seconds[key] = clock.now() - start
+        chances = model.predict_proba(X[~first])
+        losses[key] = log_loss(y[~first], chances, labels=model.classes_)
+        right[key] = float((model.classes_[chances.argmax(axis=1)] == y[~first]).mean())
+        seconds[f"{key}, predicting"] = clock.now() - start - seconds[key]
+    best = min(peers, key=losses.__getitem__)
+    return {
+        "table": name,
+        "seed": seed,
+        "target": target,
+        **{key: round(value, 4) for key, value in losses.items()},
+        "best": best,
+        "over_best": round(losses["nbr"] / losses[best], 3),
+        "within": losses["nbr"] <= WORSE * losses[best],
+        "right": {key: round(value, 4) for key, value in right.items()},
+        "seconds": {key: round(value, 1) for key, value in seconds.items()},
+    }
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # normal curves that do not converge
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--samples", action="store_true")
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument("--samples", action="store_true")
+    other.add_argument("--predict", action="store_true")
     parser.add_argument("--processor", action="store_true")
     parser.add_argument("--seeds", type=int, default=1)
     asked = parser.parse_args()
     if asked.processor:
         clock.now = time.process_time
-    ask = samples if asked.samples else run
-    path = RESULTS / ("mixed-tables-samples.json" if asked.samples else "mixed-tables.json")
+    ask = samples if asked.samples else predict if asked.predict else run
+    path = RESULTS / (f"mixed-tables-{ask.__name__}.json" if ask is not run else "mixed-tables.json")
     known = json.loads(path.read_text()) if path.exists() and asked.names else []
     found = {(row["table"], row.get("seed", 0)): row for row in known}
     for seed in range(asked.seeds):
         for name, frame in frames():
-            if not asked.names or name in asked.names:
+            if (not asked.names or name in asked.names) and (ask is not predict or name in TARGETS):
                 found[name, seed] = ask(name, frame, seed)
                 print(", ".join(f"{key} {value}" for key, value in found[name, seed].items()), flush=True)
                 path.write_text(json.dumps(list(found.values()), indent=1) + "\n")  # a table that stops loses no others

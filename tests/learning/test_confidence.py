@@ -134,6 +134,25 @@ def test_eight_rows_that_agree_say_little() -> None:
         nbr.fit(implication(), confidence=1.0)
 
 
+@pytest.mark.parametrize("rows", [8, 15, 19])
+def test_no_rule_is_believed_above_nine_tenths_from_fewer_than_twenty_rows(rows: int) -> None:
+    """Columns that are copies of each other agree in every row: no rule could be better supported."""
+    copied = np.arange(rows) % 2
+    frame = pd.DataFrame(dict.fromkeys("abc", copied))
+    world = nbr.World(a=nbr.Bit(), b=nbr.Bit(), c=nbr.Bit())
+    said = nbr.Reasoner(world, [nbr.Clause("a -> b", 1.0), nbr.Clause("b <-> c", 0.5)])
+    ways = [
+        nbr.fit(frame, rules=2, steps=200, world=world),
+        nbr.fit(frame, "clauses", world=world),
+        nbr.fit(frame, "clauses", "uniform", world=world),
+        nbr.fit(frame, rules_from=said),
+    ]
+    beliefs = [rule.degree for model in ways for rule in model.rules]
+    assert max(beliefs) > 0.4
+    assert max(beliefs) < 0.9
+    assert ways[0].ask("b", given="a").belief < 0.9
+
+
 def test_frequencies_do_not_depend_on_confidence_and_beliefs_never_rise(tmp_path: Path) -> None:
     settings = {"rules": 1, "steps": 100, "width": 16}
     low, likely = (nbr.fit(implication(), confidence=level, **settings) for level in (0.95, None))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -66,3 +67,39 @@ def test_rows_count_as_often_as_they_weigh() -> None:
     none = pd.DataFrame({"height": [np.nan]})
     assert found.predict_proba(none) == pytest.approx(again.predict_proba(none))
     assert found.predict_proba(none)[0, 0] > alike.predict_proba(none)[0, 0] + 0.1
+
+
+def crossed(rows: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """A label that goes with the product of two numbers, of which neither says anything by itself; some holes."""
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame(random.normal(size=(rows, 3)).round(3), columns=["a", "b", "c"])
+    y = np.where(X.a * X.b + 0.3 * random.normal(size=rows) > 0, "same", "other")
+    return X.mask(random.random(X.shape) < 0.02), y
+
+
+def test_labels_have_rules_of_their_own_where_rows_gain_by_them() -> None:
+    X, y = crossed(400, 0)
+    model = nbr.Predictor(task="classification").fit(X, y)
+    assert model.about_ is not None
+    (rule,) = model.about_.rules
+    assert str(rule) == "what tells target"
+    later, truth = crossed(1000, 1)
+    chances = model.predict_proba(later)
+    assert chances.sum(axis=1) == pytest.approx(1)
+    own = log_loss(truth, chances, labels=model.classes_)
+    frame = later.assign(target=pd.Series(dtype=object))
+    table = model.reasoner_.predict(frame, "target")
+    assert own < log_loss(truth, table[[f"target={label}" for label in model.classes_]], labels=model.classes_) - 0.03
+    ends = model.predict_interval(later)
+    likeliest = chances.max(axis=1)
+    assert ((ends[:, 0] <= likeliest) & (likeliest <= ends[:, 1])).all()
+
+
+def test_labels_that_nothing_tells_have_none() -> None:
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"a": random.integers(2, size=300), "b": random.integers(2, size=300)})
+    model = nbr.Predictor(task="classification").fit(X, random.choice(["u", "v", "w"], 300))
+    chances = model.predict_proba(X)
+    assert np.abs(chances - 1 / 3).max() < 0.15
+    few = nbr.Predictor(task="classification").fit(X[:30], random.choice(["u", "v"], 30))
+    assert few.about_ is None

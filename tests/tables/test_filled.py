@@ -15,6 +15,7 @@ import pytest
 import nbr
 from command import run
 from nbr import priors, tables
+from nbr.density import filling
 from nbr.tables.spliced import Fields
 
 ROWS = 60
@@ -79,6 +80,62 @@ def test_all_but_the_holes_comes_back_byte_for_byte(tmp_path: Path, sep: str, en
     assert 40 < float(parsed[12][5]) < 100
     assert [row[0] for row in parsed] == [row[0] for row in rows]
     assert [row[4] for row in parsed] == [row[4] for row in rows]
+
+
+KINDS = {  # a cell of every kind of column, by its row
+    "identifier": lambda row: f"{9000 + 7 * row}",
+    "text": lambda row: f'"what ""{row}"" said, and then some more that nobody ever wrote"',
+    "bit": lambda row: "01"[row % 2],
+    "word": lambda row: ("Yes", "no ")[row % 2],
+    "truth": lambda row: ("TRUE", "False")[row % 2],
+    "label": lambda row: ("red", '"blue"', " green")[row % 3],
+    "code": lambda row: f"{row % 4:03}",
+    "count": lambda row: f"{row % 9}",
+    "float of whole numbers": lambda row: f"{row % 9}.0",
+    "real": lambda row: f"{np.sin(row):.4f}",
+    "digits": lambda row: ("1.50", "2.5", "+3", "-.25", "1e2")[row % 5],
+    "thousands": lambda row: f'"{1000 + 17 * row:,}"',
+    "share": lambda row: f"{row % 50}%",
+    "day": lambda row: f"2021-03-{1 + row % 28:02}",
+    "spelt day": lambda row: f"Mar {1 + row % 28} 2021",
+    "moment": lambda row: f"2021-03-{1 + row % 28:02} 14:{row % 60:02}",
+    "clock": lambda row: f"{row % 24:02}:30",
+    "same": lambda row: "always",
+    "nothing": lambda row: "",
+}
+
+
+def test_nothing_but_holes_changes_in_columns_of_every_kind(tmp_path: Path) -> None:
+    """Without holes the bytes are the same; of a row with one, all fields but that."""
+    rows = [[cell(row) for cell in KINDS.values()] for row in range(ROWS)]
+    path = tmp_path / "t.csv"
+
+    def write() -> str:
+        text = "\r\n".join(",".join(row) for row in [list(KINDS), *rows]) + "\r\n"
+        path.write_bytes(text.encode())
+        return text
+
+    text = write()
+    reasoner = model(pd.read_csv(path, dtype=str, keep_default_na=False))
+    assert len(reasoner.world) >= len(KINDS) - 3  # an identifier, a text, and a column of nothing are no variables
+
+    def imputed() -> str:
+        found, encoding = filling.impute(reasoner.model, path, 0).csv() or ("", "utf-8")
+        return found.encode(encoding).decode()
+
+    assert imputed() == text
+    for at, name in enumerate(KINDS):
+        if name in reasoner.world.variables:
+            rows[at][at] = ""
+    holed, filled = write().split("\r\n"), imputed().split("\r\n")
+    for number, (was, now) in enumerate(zip(holed, filled, strict=True), -1):
+        if was != now:
+            place = list(KINDS)[number]
+            before, after = (next(csv.reader([line])) for line in (was, now))
+            assert after[number], place
+            assert [*before[:number], *before[number + 1 :]] == [*after[:number], *after[number + 1 :]]
+        else:
+            assert not 0 <= number < len(KINDS) or list(KINDS)[number] not in reasoner.world.variables
 
 
 def test_a_frame_keeps_its_columns_types_and_words() -> None:

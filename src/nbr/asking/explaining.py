@@ -13,21 +13,21 @@ from nbr import clock
 from nbr.asking import reasons
 from nbr.asking.answer import Answer, Bounds
 from nbr.asking.asked import Memo
-from nbr.asking.components import components, is_crisp
-from nbr.asking.explanation import Effect, Explanation, Observation, Point
+from nbr.asking.by_sets import Told
+from nbr.asking.components import is_crisp
+from nbr.asking.explanation import Effect, Explanation, Point
+from nbr.asking.minimal import all_sets
+from nbr.asking.observing import Gaps
 from nbr.asking.points import best_points
 from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask, observing, words_of
-from nbr.asking.ranking import classes
 from nbr.clock import OutOfTime
 from nbr.density.moved import moved
 from nbr.density.probability import often
-from nbr.errors import NbrError
 from nbr.inference import Limits, sat
 from nbr.inference.point import keep
 from nbr.inference.problem import Interval
 from nbr.inference.selectors import Selectors, detached, together
 from nbr.language import Expression
-from nbr.language.expressions import And, Atom, Not, conjuncts
 from nbr.model import Model
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
@@ -59,7 +59,7 @@ def explain(model: Model, question: Proposition, given: Proposition | None, sett
     words, given = None if given is None else words_of(given), condition
     memo: Memo = {}
     answer = ask(model, question, given, _within(settings, limits.share(SHARES["answer"])), memo)
-    found, witness, counter, observations = reasons.Reasons([], [], False, False), None, None, []
+    found, witness, counter, observations = reasons.NOTHING, None, None, []
     share = limits.share(SHARES["reasons"])
     with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
         found = minimal_sets(model, proposition, condition, share)
@@ -67,8 +67,9 @@ def explain(model: Model, question: Proposition, given: Proposition | None, sett
     share = limits.share(SHARES["points"])
     with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
         witness, counter = best_points(model, proposition, condition, share)
-    with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
-        observations = _next(model, question, proposition, condition, answer.ignorance, settings, limits, memo)
+    with torch.no_grad(), suppress(OutOfTime), clock.until(limits.deadline + GRACE):
+        gaps = Gaps(model, question, proposition, condition, found.families is not None, settings, limits, memo)
+        observations = gaps.ranked(answer.ignorance)
     presence = detached(model.presence)
 
     def ranked(sets: reasons.Sets) -> list[list[int]]:
@@ -81,6 +82,7 @@ def explain(model: Model, question: Proposition, given: Proposition | None, sett
         answer=replace(answer, given=words),
         rules=tuple(effects),
         supports=ranked(found.supports),
+        against=ranked(found.against),
         conflicts=ranked(found.conflicts),
         supports_complete=found.supports_complete,
         conflicts_complete=found.conflicts_complete,
@@ -110,14 +112,18 @@ def _effects(
     Rules that stand in minimal sets come first; in a crisp model all others, if all sets are known, change nothing.
     """
     crisp = found.mattering is not None and all(is_crisp(rule) for rule in model.rules)
-    told = {rule for each in (*found.supports, *found.conflicts) for rule in each}
-    order = sorted(range(len(model.rules)), key=lambda position: position not in told)
+    named = {rule for each in (*found.supports, *found.conflicts) for rule in each}
+    order = sorted(range(len(model.rules)), key=lambda position: position not in named)
     asked = [position for position in order if model.rules[position].degree > 0]
     if crisp and found.mattering is not None:
         asked = [position for position in asked if position in found.mattering]
-    without = {}
+    without, told = {}, Told(model)
     for done, position in enumerate(asked):
         rule, left = model.rules[position], limits.share(1 / (len(asked) - done))
+        bounds = told.without(found.families, position) if crisp and found.families is not None else None
+        if bounds is not None:
+            without[position] = replace(answer, bounds=bounds, exact=True, rules=len(model.rules) - 1)
+            continue
         without[position] = _bounded(answer, rule.degree if rule.choice is None and not model.closed else 1.0)
         if limits.left > 0:
             with suppress(OutOfTime), clock.until(limits.deadline + GRACE):
@@ -153,12 +159,11 @@ def _bounded(answer: Answer, belief: float) -> Answer:
 
 def minimal_sets(model: Model, proposition: Set, condition: Set | None, limits: Limits) -> reasons.Reasons:
     """Minimal sets, from a list of points where that is short, else by a solver."""
-    nothing = reasons.Reasons([], [], False, False)
     if model.closed:  # what follows from some rules need not follow from more
-        return nothing
+        return reasons.NOTHING
     usable = np.array([rule.degree > 0 for rule in model.rules], dtype=bool)
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
-        return nothing
+        return reasons.NOTHING
     whole = Listing.of(model, proposition, condition)
     if whole.seconds < min(LISTED, limits.left):
         rows = whole.rows(limits)
@@ -167,9 +172,10 @@ def minimal_sets(model: Model, proposition: Set, condition: Set | None, limits: 
             # A rule that is never present can be in no set: it is as if every point satisfied it.
             return reasons.by_points(satisfied | ~usable, (rows.member > 0).numpy())
     if not sat.available() or Statements.unfit(model, condition):
-        return nothing
+        return reasons.NOTHING
     formula = Statements.of(model, proposition, condition).formula(HALF)
-    return reasons.by_solver(formula, usable, limits.deadline)
+    found = all_sets(formula, usable, limits.share(0.5).deadline)
+    return reasons.by_solver(formula, usable, limits.deadline) if found is None else found
 
 
 def _told(model: Model, point: torch.Tensor | None) -> Point | None:
@@ -180,96 +186,3 @@ def _told(model: Model, point: torch.Tensor | None) -> Point | None:
         kept = float(keep(grades[None], presence)[0])
     broken = ((grades < HALF) & (model.beliefs > 0)).nonzero()[:, 0].tolist()
     return Point(model.world.show(point), kept, tuple(position + 1 for position in broken))
-
-
-def _next(
-    model: Model,
-    question: Proposition,
-    proposition: Set,
-    condition: Set | None,
-    gap_now: float,
-    settings: Settings,
-    limits: Limits,
-    memo: Memo,
-) -> list[Observation]:
-    """The mean gap after observing each variable that the question depends on, the smallest first.
-
-    Where the model says what can be observed, only that, by what it narrows for its cost.
-    """
-    if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
-        return []
-    asked, *_ = components(model, proposition, condition)
-    known = {name for part in ([] if condition is None else conjuncts(condition)) for name in _fixed(part)}
-    found = []
-    read = {name for rule in asked.model.rules for name in rule.inputs}
-    costs = model.aims.observable
-    names = [
-        name
-        for name in asked.model.world.names
-        if name in read - known - proposition.names() and (costs is None or name in costs)
-    ]
-    for name in _nearest(names, asked.model, proposition):
-        if limits.left <= 0:
-            break
-        gap = _mean_gap(model, name, question, condition, settings, limits, memo)
-        if gap is not None:
-            found.append(Observation(name, gap, None if costs is None else costs[name]))
-    return sorted(found, key=lambda each: each.order(gap_now))
-
-
-def _fixed(part: Expression) -> frozenset[str]:
-    """The variable that a part of the condition settles, if it does."""
-    plain = part.part if isinstance(part, Not) else part
-    settled = isinstance(plain, Atom) and (plain.operator in ("", "=") and (plain is part or not plain.operator))
-    return part.names() if settled else frozenset()
-
-
-def _nearest(names: list[str], model: Model, proposition: Expression) -> list[str]:
-    """Variables that share a rule with the question first, then those that share one with these, and so on."""
-    distance = dict.fromkeys(proposition.names(), 0)
-    frontier = set(distance)
-    while frontier:
-        near = [rule for rule in model.rules if frontier & set(rule.inputs)]
-        step = {name for rule in near for name in rule.inputs if name not in distance}
-        distance |= {name: 1 + max(distance.values()) for name in step}
-        frontier = step
-    return sorted(names, key=lambda name: distance.get(name, len(distance)))
-
-
-def _mean_gap(
-    model: Model,
-    name: str,
-    question: Proposition,
-    condition: Expression | None,
-    settings: Settings,
-    limits: Limits,
-    memo: Memo,
-) -> float | None:
-    values = _values(model, name, condition)
-    if values is None:
-        return None
-    weight = total = 0.0
-    for value in values:
-        both = value if condition is None else And((condition, value))
-        try:
-            share = ask(model, value, condition, _within(settings, limits.share(0.3)), memo).plausibility
-            if share == 0:
-                continue
-            gap = ask(model, question, both, _within(settings, limits.share(0.3)), memo).ignorance
-        except NbrError:  # the condition rules this value out
-            continue
-        weight, total = weight + share, total + share * gap
-        if limits.left <= 0:
-            return None
-    return total / weight if weight > 0 else None
-
-
-def _values(model: Model, name: str, condition: Expression | None) -> list[Expression] | None:
-    """What may come of observing a variable: its values, or the pieces that statements cut a number into."""
-    variable = model.world.variables[name]
-    if variable.numeric:
-        found = [piece for piece, _ in classes(model, name, () if condition is None else (condition,))]
-        return found if len(found) <= OUTCOMES and model.aims.observable is not None else None
-    if len(variable.labels) > OUTCOMES:
-        return None
-    return [Atom(name, "=", (label,)) for label in variable.labels]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -86,6 +86,7 @@ class Explanation:
     witness: Point | None
     counter: Point | None
     next: tuple[Observation, ...]
+    against: list[list[int]] = field(default_factory=list)  # minimal sets that entail that the question does not hold
     at_half: tuple[int, ...] = ()
     probability: Probability | str | None = None  # how often, of a model with a prior, or why that is not known
     moved: Moved | None = None  # from the base rate to that probability, where there is a condition
@@ -104,6 +105,7 @@ class Explanation:
                 for each in self.rules
             ],
             "supports": self.supports,
+            "against": self.against,
             "conflicts": self.conflicts,
             "supports_complete": self.supports_complete,
             "conflicts_complete": self.conflicts_complete,

@@ -19,6 +19,7 @@ from nbr.inference.formula import Formula
 from nbr.inference.sat import Deciding, Flags
 
 Sets = list[frozenset[int]]
+Families = dict[str, Sets]  # of each union of points, the minimal sets that allow none of it
 MOST = 200  # sets of each kind that are looked for
 WIDEST = 20_000  # partial hitting sets held at a time
 
@@ -28,30 +29,39 @@ class Reasons:
     """Minimal sets of rules, and whether these are all."""
 
     supports: Sets
+    against: Sets
     conflicts: Sets
     supports_complete: bool
     conflicts_complete: bool
-    mattering: frozenset[int] | None = None
-    """The rules in any minimal set that leaves the condition no point, or none for or none against the question.
+    families: Families | None = None
+    """What allows no point of the condition, none for and none against the question; None where not all is known.
 
-    E f of each is the probability that none of its sets is there, so without any other rule a crisp model answers the
-    same. None where not all sets are known.
+    E f of each is the probability that none of its sets is there.
     """
+
+    @property
+    def mattering(self) -> frozenset[int] | None:
+        """The rules in any of these sets: without any other a crisp model answers the same."""
+        if self.families is None:
+            return None
+        return frozenset(rule for sets in self.families.values() for each in sets for rule in each)
+
+
+NOTHING = Reasons([], [], [], False, False)
 
 
 def by_points(satisfied: Flags, holds: Flags) -> Reasons:
     """From the rules that each point of the condition satisfies, and whether the question holds there."""
-    conflicts, all_conflicts = _hitting_sets(satisfied)
-    against, all_against = _hitting_sets(satisfied[~holds])
-    favour, all_favour = _hitting_sets(satisfied[holds])
-    supports = [each for each in against if not any(conflict <= each for conflict in conflicts)]
-    known = all_against and all_conflicts and all_favour
-    mattering = _union(conflicts, against, favour) if known else None
-    return Reasons(supports, conflicts, all_against and all_conflicts, all_conflicts, mattering)
+    rows = {"all": satisfied, "no": satisfied[~holds], "yes": satisfied[holds]}
+    told = {union: _hitting_sets(flags) for union, flags in rows.items()}
+    conflicts, all_conflicts = told["all"]
 
+    def consistent(sets: Sets) -> Sets:
+        return [each for each in sets if not any(conflict <= each for conflict in conflicts)]
 
-def _union(*families: Sets) -> frozenset[int]:
-    return frozenset(rule for family in families for each in family for rule in each)
+    families = {union: sets for union, (sets, _) in told.items()} if all(done for _, done in told.values()) else None
+    supports, against = consistent(told["no"][0]), consistent(told["yes"][0])
+    return Reasons(supports, against, conflicts, told["no"][1] and all_conflicts, all_conflicts, families)
 
 
 def _hitting_sets(satisfied: Flags) -> tuple[Sets, bool]:
@@ -64,7 +74,7 @@ def _hitting_sets(satisfied: Flags) -> tuple[Sets, bool]:
         found = hit + [each for each in dict.fromkeys(grown) if not any(other <= each for other in hit)]
         if len(found) > WIDEST:
             return [], False
-    return _minimal(found), True
+    return minimal(found), True
 
 
 def _maximal(satisfied: Flags) -> Flags:
@@ -77,7 +87,8 @@ def _maximal(satisfied: Flags) -> Flags:
     return np.array(kept, dtype=bool).reshape(len(kept), satisfied.shape[1])
 
 
-def _minimal(sets: Iterable[frozenset[int]]) -> Sets:
+def minimal(sets: Iterable[frozenset[int]]) -> Sets:
+    """Those that no other one is a part of."""
     kept: Sets = []
     for each in sorted(set(sets), key=len):
         if not any(other <= each for other in kept):
@@ -86,23 +97,20 @@ def _minimal(sets: Iterable[frozenset[int]]) -> Sets:
 
 
 def by_solver(formula: Formula, usable: Flags, deadline: float) -> Reasons:
-    """The same from a formula; only the rules that are usable may be in a set."""
+    """The same from a formula, where not all sets are found; only the rules that are usable may be in a set."""
     deciding = Deciding(formula)
     try:
         part = (deadline - clock.now()) / 3
         conflicts, all_conflicts = explored(deciding, "all", usable, deadline - 2 * part)
-        against, all_against = explored(deciding, "no", usable, deadline - part)
+        refuting, all_refuting = explored(deciding, "no", usable, deadline - part)
         supports: Sets = []
         try:
-            supports += (each for each in against if deciding.consistent(each, deadline - part))
+            supports += (each for each in refuting if deciding.consistent(each, deadline - part))
         except OutOfTime:
-            all_against = False
-        favour, all_favour = explored(deciding, "yes", usable, deadline)
+            all_refuting = False
     finally:
         deciding.close()
-    known = all_against and all_conflicts and all_favour
-    mattering = _union(conflicts, against, favour) if known else None
-    return Reasons(supports, conflicts, all_against, all_conflicts, mattering)
+    return Reasons(supports, [], conflicts, all_refuting, all_conflicts)
 
 
 def explored(deciding: Deciding, union: str, usable: Flags, deadline: float) -> tuple[Sets, bool]:

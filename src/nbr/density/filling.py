@@ -39,14 +39,14 @@ def predicted(model: Model, source: tables.TableLike, column: str, seed: int) ->
     return found if index is None else found.set_axis(index, axis=0)
 
 
-def predict(model: Model, table: Table, column: str, seed: int) -> pd.DataFrame:
-    """The column of each row from the others: its value, and how sure that is.
+def predict(model: Model, table: Table, column: str, seed: int, found: Cells | None = None) -> pd.DataFrame:
+    """The column of each row from the others: its value, and how sure that is; or what another model `found` of it.
 
     Of a label, the probability, its 95% range (`low` and `high`: what `rows` that are alike leave possible, and columns
     never seen together; where the model does not know its rows, what stays open alone), and the probability of each
     label; of a number, the middle one, and the range in which nine in ten lie.
     """
-    found = cells(model, table.codes, column, seed)
+    found = cells(model, table.codes, column, seed) if found is None else found
     frame = _frame(model.world, column, found)
     if found.chances is None:
         frame["low"], frame["high"] = (_shown(model.world, column, found.quantiles()[:, at]) for at in (0, 2))

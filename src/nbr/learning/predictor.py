@@ -15,8 +15,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from nbr import tables
+from nbr.density.filling import predict
 from nbr.density.predicting import Cells, cells
 from nbr.errors import NbrError
+from nbr.learning.about import about
 from nbr.learning.fitting import fit
 from nbr.learning.prior_by_name import PriorLike
 from nbr.tables import Table
@@ -36,6 +38,8 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator that learns a table with `nbr.fit` and predicts one more column.
 
     For labels it is a classifier with `classes_` and `predict_proba`, for numbers a regressor with `predict_interval`.
+    By default labels have rules of their own beside those of the whole table, learned by how likely they make the
+    labels of the rows, where held-out rows gain by that: `about_`, or None. `reasoner_` is the model of the table.
     Columns may be of any kind and have holes, also when predicting.
 
     Args:
@@ -99,6 +103,8 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             data = tables.repeated(data, sample_weight, self.random_state)
         data = data.part(torch.from_numpy(np.lexsort(data.codes.numpy().T)))  # so that the order of rows says nothing
         self.reasoner_ = fit(data, self.rules, self.prior, seed=self.random_state)
+        own = self.rules == self.prior == "auto"  # no others were asked for
+        self.about_ = about(self.reasoner_, data, self.name_, self.random_state) if own else None
         return self
 
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
@@ -110,7 +116,7 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         Returns:
             Labels or numbers, shape (rows,).
         """
-        found = self._cells(X)
+        found = self._cells(self._table(X))
         if found.chances is not None:
             return np.asarray(self.classes_[found.chances.argmax(dim=1).numpy()])
         return np.asarray(found.value.numpy())
@@ -125,7 +131,7 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         Returns:
             Probabilities, shape (rows, classes).
         """
-        found = self._cells(X)
+        found = self._cells(self._table(X))
         assert found.chances is not None
         return np.asarray(found.chances.numpy())
 
@@ -139,7 +145,8 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             The lower and the upper ends, shape (rows, 2).
         """
         table = self._table(X)
-        return np.asarray(self.reasoner_.predict(table, self.name_, seed=self.random_state)[["low", "high"]])
+        found = predict(self.reasoner_.model, table, self.name_, self.random_state, self._cells(table))
+        return np.asarray(found[["low", "high"]])
 
     def score(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The share of labels that are right, or R^2 for numbers.
@@ -170,9 +177,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         found = tables.read(pd.DataFrame({TARGET: target}))
         return TARGET in found.world.variables and found.world.variables[TARGET].numeric
 
-    def _cells(self, X: ArrayLike | pd.DataFrame) -> Cells:
-        table = self._table(X)
-        return cells(self.reasoner_.model, table.codes, self.name_, self.random_state)
+    def _cells(self, table: Table) -> Cells:
+        model = self.reasoner_ if self.about_ is None else self.about_
+        return cells(model.model, table.codes, self.name_, self.random_state)
 
     def _table(self, X: ArrayLike | pd.DataFrame) -> Table:
         check_is_fitted(self, "reasoner_")

@@ -86,8 +86,15 @@ def _statement(rule: Rule) -> Expression:
 class Statements(Source):
     """The rules of a model, a question and a condition as formulas, one for each level of grade."""
 
-    def __init__(self, model: Model, question: Expression, conditions: Iterable[Expression]) -> None:
-        self.model, self.question, self.conditions = model, question, list(conditions)
+    def __init__(
+        self,
+        model: Model,
+        question: Expression,
+        conditions: Iterable[Expression],
+        apart: Iterable[Expression] = (),
+    ) -> None:
+        """`apart` are statements that are neither asked nor given, and can be said of a point all the same."""
+        self.model, self.question, self.conditions, self.apart = model, question, list(conditions), list(apart)
         self._deciding: dict[float, tuple[Deciding, Encoder]] = {}
         self.tables = {position: Table(rule) for position, rule in enumerate(model.rules) if rule.at_least(1.0) is None}
 
@@ -142,11 +149,11 @@ class Statements(Source):
     def _compares(self) -> bool:
         """Whether numbers are compared with each other: then what is told apart hangs on the question."""
         rules = self.model.once("compares", lambda: compares_numbers(r.at_least(1.0) for r in self.model.rules))
-        return rules or compares_numbers([self.question, *self.conditions])
+        return rules or compares_numbers([self.question, *self.conditions, *self.apart])
 
     def encoded(self, level: float) -> tuple[Formula, Encoder]:
         """The same, with what turns a model back into a point."""
-        rules, asked = self.model.rules, [self.question, *self.conditions]
+        rules, asked = self.model.rules, [self.question, *self.conditions, *self.apart]
         if self.model.closed:
             return self._closed(level)
         if all(isinstance(rule, Clause) for rule in rules) and not self._compares:
@@ -198,7 +205,12 @@ class Statements(Source):
         """All rules, each with its selector."""
         rules, world = self.model.rules, self.model.world
         said = {position: rule.at_least(level) for position, rule in enumerate(rules)}
-        statements = [self.question, *self.conditions, *(each for each in said.values() if each is not None)]
+        statements = [
+            self.question,
+            *self.conditions,
+            *self.apart,
+            *(each for each in said.values() if each is not None),
+        ]
         tabulated = {name for table in self.tables.values() for name in table.names}
         whole = tabulated | {name for name, variable in world.variables.items() if variable.boolean}
         encoder = Encoder(world, statements, whole, tabulated)

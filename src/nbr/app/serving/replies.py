@@ -103,6 +103,7 @@ class Explanation(Reply):
     answer: Answer
     rules: list[Without]
     supports: list[list[int]]
+    against: list[list[int]]
     conflicts: list[list[int]]
     supports_complete: bool
     conflicts_complete: bool
