@@ -130,19 +130,20 @@ def explain(
     """Explain an answer by the rules behind it.
 
     Shows the rules that carry the answer, the rules that conflict, a possible point for and one against,
-    and what to observe next.
+    and what to observe next. The bare name of a choice has all its values, and what speaks for and against each.
 
     \b
     nbr explain garden.toml sprinkler --given "grass=dry, rain"
+    nbr explain garden.toml grass --given rain
     """
     from nbr.app import drawn, explained, opening, slips
 
     reasoner = opening.opened(model, see)
     slips.noted(reasoner, model, question, condition(given))
-    found = reasoner.explain(question, condition(given), budget=budget, seed=seed)
+    found, told = explained.explained(reasoner, question, condition(given), budget, seed)
     if plot is not None:
         drawn.intervals(found.bars(), found.title, plot)
-    typer.echo(json.dumps(found.as_json()) if as_json else explained.text(found))
+    typer.echo(json.dumps(found.as_json()) if as_json else told)
 
 
 app.command()(beginning.init)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from nbr.asking import reasons
 from nbr.asking.answer import Answer, Bounds
 from nbr.asking.asked import Memo
 from nbr.asking.by_sets import Told
-from nbr.asking.components import is_crisp
+from nbr.asking.components import is_crisp, names_of
 from nbr.asking.explanation import Effect, Explanation, Point
 from nbr.asking.minimal import all_sets
 from nbr.asking.observing import Gaps
@@ -32,6 +33,7 @@ from nbr.model import Model
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
 
+Names = tuple[str, ...]
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
 SHARES = {"answer": 0.3, "reasons": 0.3, "effects": 0.6, "points": 0.3}  # of the time that is left at each step
 OFTEN, MOVED = 0.2, 0.1  # of the time, for a probability, and for what moved it
@@ -51,13 +53,15 @@ def explained(model: Model, question: Proposition, given: Proposition | None, se
     return replace(found, probability=told, moved=moved(model, question, given, shares[1], settings.seed))
 
 
-def explain(model: Model, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
+def explain(
+    model: Model, question: Proposition, given: Proposition | None, settings: Settings, memo: Memo | None = None
+) -> Explanation:
     """The answer, and what it owes to which rules; all within the budget, saying what is not complete."""
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     proposition = as_set(question, model.world, "question")
     model, condition = observing(model, given)
     words, given = None if given is None else words_of(given), condition
-    memo: Memo = {}
+    memo = {} if memo is None else memo
     answer = ask(model, question, given, _within(settings, limits.share(SHARES["answer"])), memo)
     found, witness, counter, observations = reasons.NOTHING, None, None, []
     share = limits.share(SHARES["reasons"])
@@ -70,7 +74,7 @@ def explain(model: Model, question: Proposition, given: Proposition | None, sett
     with torch.no_grad(), suppress(OutOfTime), clock.until(limits.deadline + GRACE):
         gaps = Gaps(model, question, proposition, condition, found.families is not None, settings, limits, memo)
         observations = gaps.ranked(answer.ignorance)
-    presence = detached(model.presence)
+    presence, moved = detached(model.presence), [each.rule - 1 for each in effects if each.change(answer) > 0]
 
     def ranked(sets: reasons.Sets) -> list[list[int]]:
         """The most probable first; rules that exclude one another are no reason together."""
@@ -89,8 +93,20 @@ def explain(model: Model, question: Proposition, given: Proposition | None, sett
         witness=_told(model, witness),
         counter=_told(model, counter),
         next=tuple(observations),
+        about=_about(model, (proposition, condition), found.mattering, moved),
         at_half=tuple(number for number, rule in enumerate(model.rules, 1) if not is_crisp(rule)),
     )
+
+
+def _about(
+    model: Model, sets: Iterable[Set | None], mattering: Collection[int] | None, moved: Collection[int]
+) -> Names:
+    """The variables of question and condition, and of the rules that matter, or else that read the question."""
+    question, *others = [set() if part is None else set(names_of(part)) for part in sets]
+    rules = [model.rules[position] for position in (moved if mattering is None else mattering)]
+    rules = rules or [rule for rule in model.rules if question & set(rule.inputs)]
+    wanted = question.union(*others, *(rule.inputs for rule in rules))
+    return tuple(name for name in model.world.names if name in wanted)
 
 
 def _within(settings: Settings, limits: Limits) -> Settings:
@@ -131,7 +147,13 @@ def _effects(
                 smaller = model.with_rules(others)
                 without[position] = ask(smaller, question, given, _within(settings, left), memo)
     return [
-        Effect(position + 1, str(rule), rule.degree, without.get(position, answer))
+        Effect(
+            position + 1,
+            str(rule),
+            rule.degree,
+            without.get(position, answer),
+            None if rule.source is None else rule.source.name,
+        )
         for position, rule in enumerate(model.rules)
     ]
 

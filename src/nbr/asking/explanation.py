@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ class Effect:
     text: str
     belief: float
     without: Answer
+    source: str | None = None  # who says it
 
     def computed(self, answer: Answer) -> bool:
         """Whether the answer without the rule is known about as well as the answer itself."""
@@ -46,8 +48,14 @@ class Point:
     plausibility: float  # E[mu]: not normalised by the conflict
     breaks: tuple[int, ...]
 
+    def shown(self, names: Collection[str]) -> str:
+        """Its values of some variables, and how many others there are."""
+        said = ", ".join(f"{name}={value}" for name, value in self.values.items() if name in names)
+        left = sum(name not in names for name in self.values)
+        return f"{said}, and {left} more that no rule of the answer reads" if left else said
+
     def __str__(self) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self.values.items())
+        return self.shown(self.values)
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,7 @@ class Explanation:
     counter: Point | None
     next: tuple[Observation, ...]
     against: list[list[int]] = field(default_factory=list)  # minimal sets that entail that the question does not hold
+    about: tuple[str, ...] = ()  # the variables of the question, of the condition, and of the rules that matter
     at_half: tuple[int, ...] = ()
     probability: Probability | str | None = None  # how often, of a model with a prior, or why that is not known
     moved: Moved | None = None  # from the base rate to that probability, where there is a condition
@@ -101,7 +110,13 @@ class Explanation:
         return {
             "answer": {**self.answer.as_json(), "probability": self._probability()},
             "rules": [
-                {"rule": each.rule, "text": each.text, "belief": each.belief, "without": _numbers(each.without)}
+                {
+                    "rule": each.rule,
+                    "text": each.text,
+                    "belief": each.belief,
+                    "source": each.source,
+                    "without": _numbers(each.without),
+                }
                 for each in self.rules
             ],
             "supports": self.supports,
@@ -112,6 +127,7 @@ class Explanation:
             "at_half": list(self.at_half),
             "witness": None if self.witness is None else self.witness.values,
             "counter": None if self.counter is None else self.counter.values,
+            "about": list(self.about),
             "moved": None if self.moved is None else self.moved.as_json(),
             "next": [each.as_json() for each in self.next],
         }
@@ -123,19 +139,52 @@ class Explanation:
         """The explanation in a few sentences."""
         return " ".join(self._sentences())
 
+    def named(self, rules: Sequence[int]) -> str:
+        """Rules by their numbers, each with its source.
+
+        >>> from nbr import Clause, Reasoner, World
+        >>> told = Reasoner(World.bits(2), [Clause("x0", 0.8, source="log"), Clause("x0 -> x1", 0.9)]).explain("x1")
+        >>> told.named([1, 2])
+        'rules 1 (log) and 2'
+        """
+        if not rules:
+            return "the condition alone"
+        sources = {each.rule: each.source for each in self.rules}
+        said = [f"{rule} ({sources[rule]})" if sources.get(rule) else str(rule) for rule in rules]
+        return f"{'rule' if len(rules) == 1 else 'rules'} {joined(said)}"
+
+    @property
+    def favour(self) -> list[list[int]]:
+        """What speaks for it: minimal sets of rules, or rules each by itself where sets are not known."""
+        return self.supports or self._alone(lambda answer: answer.belief, 1)
+
+    @property
+    def opposed(self) -> list[list[int]]:
+        """What speaks against it."""
+        return self.against or self._alone(lambda answer: answer.plausibility, -1)
+
+    def _alone(self, end: Callable[[Answer], float], sign: int) -> list[list[int]]:
+        moves = [(sign * (end(self.answer) - end(each.without)), each.rule) for each in self._known_effects()]
+        return [[rule] for moved, rule in sorted(moves, reverse=True) if moved >= WORTH_TELLING]
+
     def _sentences(self) -> list[str]:
         answer = self.answer
         said = verdict.sentences(answer, self._because(self.supports))
-        clash = self._contradiction()
+        clash = self.contradiction()
         if answer.bounds.conflict[0] >= verdict.HIGH:
             said[1:1], clash = clash, []
-        said += [*self._often(), *(self._effect(each) for each in self._told_effects()), *clash]
-        if self.next and self.next[0].gap < answer.ignorance - WORTH_TELLING:
-            best = self.next[0]
-            cost = "" if best.cost is None else f" for {best.cost:g}"
-            gaps = f"the gap of {answer.ignorance:.2f} would be {best.gap:.2f} on average"
-            said.append(f"To know more, observe {best.variable}{cost}: {gaps}.")
-        return said
+        told = [self._effect(each) for each in self._known_effects()[:2]]
+        return [*said, *self._often(), *told, *clash, *self.advice()]
+
+    def advice(self) -> list[str]:
+        """What to observe to know more."""
+        gap = self.answer.ignorance
+        if not self.next or self.next[0].gap >= gap - WORTH_TELLING:
+            return []
+        best = self.next[0]
+        cost = "" if best.cost is None else f" for {best.cost:g}"
+        then = f"the gap of {gap:.2f} would be {best.gap:.2f} on average"
+        return [f"To know more, observe {best.variable}{cost}: {then}."]
 
     def _often(self) -> list[str]:
         found = self.probability
@@ -160,18 +209,19 @@ class Explanation:
         most = f", most of it by {self.moved.steps[furthest][0]}" if len(steps) > 1 else ""
         return f", {'up' if value >= reached[0] else 'down'} from {reached[0]:.2f} without the condition{most}"
 
-    def _told_effects(self) -> list[Effect]:
+    def _known_effects(self) -> list[Effect]:
         known = [each for each in self.effects if each.computed(self.answer)]
-        return [each for each in known if each.change(self.answer) >= WORTH_TELLING][:2]
+        return [each for each in known if each.change(self.answer) >= WORTH_TELLING]
 
-    def _contradiction(self) -> list[str]:
+    def contradiction(self) -> list[str]:
+        """The rules that most probably contradict each other."""
         if not (self.conflicts and self.conflicts[0]) or self.answer.conflict <= 1e-9:
             return []
         rules = self.conflicts[0]
-        who = f"{'Rule' if len(rules) == 1 else 'Rules'} {_listed(rules)}"
         others = " and the condition" if self.answer.given else ""
         alone = len(rules) == 1 and not others
-        return [f"{who}{others} {'contradicts itself' if alone else 'contradict each other'}."]
+        verb = "contradicts itself" if alone else "contradict each other"
+        return [f"R{self.named(rules)[1:]}{others} {verb}."]
 
     def _effect(self, effect: Effect) -> str:
         answer, without = self.answer, effect.without
@@ -181,13 +231,10 @@ class Explanation:
         if raises != lowers:
             verb = "speaks for it" if lowers else "speaks against it"
         before, after = (f"[{each.belief:.2f}, {each.plausibility:.2f}]" for each in (answer, without))
-        return f"Rule {effect.rule} {verb}: without it {after} in place of {before}."
+        return f"R{self.named([effect.rule])[1:]} {verb}: without it {after} in place of {before}."
 
-    @staticmethod
-    def _because(supports: list[list[int]]) -> str:
-        if not supports or not supports[0]:
-            return ""
-        return f", because of {'rule' if len(supports[0]) == 1 else 'rules'} {_listed(supports[0])}"
+    def _because(self, supports: list[list[int]]) -> str:
+        return f", because of {self.named(supports[0])}" if supports and supports[0] else ""
 
     def bars(self) -> list[intervals.Bar]:
         """The answer, and below it what it would be without each rule that changes it."""
@@ -231,6 +278,6 @@ def _short(words: str, width: int = 40) -> str:
     return words if len(words) <= width else words[: width - 3] + "..."
 
 
-def _listed(rules: list[int]) -> str:
-    words = [str(rule) for rule in rules]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+def joined(words: Sequence[str]) -> str:
+    """Words with commas and "and"."""
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)

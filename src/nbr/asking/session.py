@@ -10,6 +10,7 @@ from nbr.asking.asked import Memo
 from nbr.asking.best import Best, best
 from nbr.asking.explaining import explained
 from nbr.asking.explanation import Explanation
+from nbr.asking.possibilities import Possibilities, possibilities
 from nbr.asking.question import Proposition, Settings, ask
 from nbr.asking.ranking import Ranking, rank
 from nbr.density.probability import Probability, probability
@@ -70,6 +71,10 @@ class Session:
             **settings: The settings of `Reasoner.explain`.
         """
         return explained(self.model, question, self.condition, Settings(**settings))  # type: ignore[arg-type]
+
+    def explain_values(self, variable: str, *, budget: float = 10.0, seed: int = 0) -> Possibilities:
+        """What speaks for each value of a variable and what against it, given all observations."""
+        return possibilities(self.model, variable, self.condition, Settings(budget=budget, seed=seed))
 
     def probability(self, question: str | Expression, *, budget: float = 10.0, seed: int = 0) -> Probability:
         """The probability given all observations; see `Reasoner.probability`."""

@@ -23,14 +23,15 @@ def sentences(answer: Answer, because: str = "") -> list[str]:
     Conflict 0.89: the rules contradict one another, and only 0.11 of the evidence is left to answer from.
     By what is left, undecided: evidence for x0 and against it weigh about the same, 0.53 and 0.44.
     """
-    told = _conflict(answer)
+    told = conflict(answer)
     word, said = _verdict(answer, because)
     if answer.bounds.conflict[0] >= HIGH:
         return [*told, f"By what is left, {word.lower()}: {said}."]
     return [*told, f"{word}: {said}."]
 
 
-def _conflict(answer: Answer) -> list[str]:
+def conflict(answer: Answer) -> list[str]:
+    """What is said of a high conflict; nothing of a low one."""
     low, high = answer.bounds.conflict
     whom = "one another or the condition" if answer.given else "one another"
     if low >= HIGH:

@@ -10,6 +10,7 @@ from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.answer_table import answer_table
 from nbr.asking.explanation import Explanation
+from nbr.asking.possibilities import Possibilities, possibilities
 from nbr.asking.question import Proposition
 from nbr.asking.ranking import Ranking
 from nbr.asking.session import Session
@@ -109,6 +110,22 @@ class Answering(Weighing):
         """
         settings = asking.Settings(budget=budget, tolerance=tolerance, seed=seed)
         return explaining.explained(self.model, question, given, settings)
+
+    def explain_values(
+        self, variable: str, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0
+    ) -> Possibilities:
+        """Explain a ranking: for every value of a variable what speaks for it and what against it.
+
+        Args:
+            variable: The name of a variable with labels.
+            given: As in `ask`.
+            budget: The time limit for all values together, in seconds.
+            seed: The seed for engines that sample.
+
+        Returns:
+            The values, the most plausible first, each with its explanation; `words()` gives it as sentences.
+        """
+        return possibilities(self.model, variable, given, asking.Settings(budget=budget, seed=seed))
 
     def rank(self, variable: str, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> Ranking:
         """Belief and plausibility of every value of a variable, the most plausible value first.

@@ -37,9 +37,12 @@ def behind(book: Book, statement: str | Expression, given: str | None, seconds: 
         with torch.no_grad(), suppress(OutOfTime), clock.until(limits.deadline):
             found = minimal_sets(model, proposition, condition, limits.share(0.5))
             told["for"], told["conflicts"] = (_ranked(book, sets) for sets in (found.supports, found.conflicts))
-            other = minimal_sets(model, Not(proposition), condition, limits)
-            told["against"] = _ranked(book, other.supports)
-            complete = found.supports_complete and found.conflicts_complete and other.supports_complete
+            other = found.against
+            complete = found.supports_complete and found.conflicts_complete
+            if found.families is None:
+                denied = minimal_sets(model, Not(proposition), condition, limits)
+                other, complete = denied.supports, complete and denied.supports_complete
+            told["against"] = _ranked(book, other)
     return {**told, "complete": complete, "rules": named(book, told.values())}
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from nbr.app import schema
 from nbr.app.agents import citing, writing
-from nbr.app.agents.shelf import Shelf
+from nbr.app.agents.shelf import Book, Shelf
 from nbr.asking.every import every
 from nbr.asking.question import Settings
+from nbr.asking.ranking import bare
 from nbr.errors import NbrError
 
 ANSWER, BEHIND = 0.5, 0.4  # of the time
@@ -54,6 +55,9 @@ def ask(shelf: Shelf, seconds: float, model: str, question: str, given: str | No
 
 def explain(shelf: Shelf, seconds: float, model: str, question: str, given: str | None = None) -> dict[str, Any]:
     book = shelf.book(model)
+    variable = bare(book.reasoner.world, question)
+    if variable is not None and not book.reasoner.world.variables[variable].numeric:
+        return _values(book, variable, given, seconds)
     found = book.reasoner.explain(question, given, budget=ANSWER * seconds)
     told = found.as_json()
     moved = {each.rule: each for each in found.effects}
@@ -65,6 +69,20 @@ def explain(shelf: Shelf, seconds: float, model: str, question: str, given: str 
     for kind in ("supports", "conflicts"):
         told[kind] = told[kind][: citing.SETS]  # type: ignore[index]
     return {"words": found.words(), **told, "because": citing.behind(book, question, given, BEHIND * seconds)}
+
+
+def _values(book: Book, variable: str, given: str | None, seconds: float) -> dict[str, Any]:
+    """A choice that is named and nothing else: what speaks for each value and what against it."""
+    found = book.reasoner.explain_values(variable, given, budget=seconds)
+    told = found.as_json()
+    sets = []
+    for value in told["values"]:  # type: ignore[attr-defined]
+        del value["rules"]
+        for kind in ("supports", "against"):
+            value[kind] = value[kind][: citing.SETS]
+            sets.append(value[kind])
+    told["conflicts"] = told["conflicts"][: citing.SETS]  # type: ignore[index]
+    return {**told, "rules": citing.named(book, [*sets, told["conflicts"]])}  # type: ignore[list-item]
 
 
 def marginals(
