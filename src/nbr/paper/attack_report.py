@@ -12,12 +12,15 @@ import torch
 
 from nbr.paper import pages
 from nbr.paper.curves import accuracy_curves
+from nbr.paper.differences import Difference, differences
 from nbr.robustness.attacks import attack
 from nbr.robustness.protocol import Measured
 from nbr.robustness.shares import interval
 
 RADII = [round(0.1 * step, 1) for step in range(61)]
 SETTLED = 0.01  # accuracy that a larger budget may still take from the worst case
+
+NAMED = {"natural": "without attack", "attacked": "all attacks"}
 
 Checks = Sequence[tuple[str, bool]]
 
@@ -122,9 +125,14 @@ def page(
 ) -> str:
     """Table, checks, what else there is to say and pictures as HTML, all in one file."""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *_head(told)))
+    unlike = differences(told)
+    marks = {(each.classifier, each.figure): number for number, each in enumerate(unlike, 1)}
     body = ""
     for row in told:
         shown = [html.escape(cell) for cell in _cells(row)]
+        for place, figure in enumerate(("natural", *row["left_by"], "attacked")):
+            if number := marks.get((row["classifier"], figure)):
+                shown[place] += f'<sup><a href="#differs-{number}">{number}</a></sup>'
         for place, name in ((0, "natural"), (-2, "attacked"), (-1, "proved")):
             shown[place] += f"<br><small>{interval(row[name] / 100, row['images'])}</small>"
         body += f"<tr><td>{html.escape(row['classifier'])}</td>" + "".join(f"<td>{c}</td>" for c in shown) + "</tr>"
@@ -138,10 +146,22 @@ figure in brackets, 95% intervals below. The last column is a proof: no attack, 
 it.</p>
 <table><tr>{head}</tr>{body}</table>
 <ul>{listed}</ul>
-{further}{drawn}
+{_explained(unlike)}{further}{drawn}
 <p class="note">{html.escape(how)}</p>
 """,
     )
+
+
+def _explained(unlike: Sequence[Difference]) -> str:
+    """Why figures differ from the paper's, each under the number that it has in the table."""
+    if not unlike:
+        return "<p>No figure differs from the paper's by more than its 95% interval.</p>"
+    items = "".join(
+        f'<li id="differs-{number}"><b>{html.escape(each.classifier)}, {NAMED.get(each.figure, each.figure)}</b>: '
+        f"{each.ours:.1f}, in the paper {each.paper:.1f}; {html.escape(each.why)}.</li>"
+        for number, each in enumerate(unlike, 1)
+    )
+    return f"<h2>Where a figure differs from the paper's by more than its 95% interval, and why</h2><ol>{items}</ol>"
 
 
 def oracle(radii: torch.Tensor) -> str:

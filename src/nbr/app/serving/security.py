@@ -156,7 +156,7 @@ class Guard:
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body, unless it is too large or too slow."""
         most = self.allowed.picture if scope["path"] in WITH_PICTURES else self.allowed.body
-        too_large = Refused(413, f"the body may have up to up to up to up to {most:,} bytes")
+        too_large = Refused(413, f"the body may have up to up to up to up to up to {most:,} bytes")
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if length.isdigit() and int(length) > SPILLED:
             raise too_large
