@@ -104,7 +104,7 @@ def test_what_is_refused() -> None:
     assert nbr.Reasoner(world, loop, closed=["x0"]).ask("x0", "~x1").belief == pytest.approx(0.5 / 0.75)
     with pytest.raises(NbrError, match=r"rule 1: its exception 'x2' is not closed.*closed = \[\"x2\"\]"):
         nbr.Reasoner(world, [nbr.Clause("x0 -> x1", 0.5, unless="x2")])
-    with pytest.raises(NbrError, match="'grass' is no bit"):
+    with pytest.raises(NbrError, match="'grass' is not a bit"):
         nbr.Reasoner(nbr.World(grass=nbr.Choice("wet", "dry")), closed=["grass"])
     model = nbr.Reasoner(world, [nbr.Clause("x0", 0.5)], closed=["x0"])
     for by in ("lattice", "drawn", "frontier", "elimination", "boxes"):
