@@ -120,7 +120,7 @@ def test_pictures_on_the_page(numbers: str, browser: Any) -> None:
     page.locator("[data-name='d2'].tile .bar[aria-label^='d2=4: belief 0.56, plausibility 0.56']").wait_for()
     page.get_by_text("The rules corrected d2: its picture alone shows 9, with the others it is 4.").wait_for()
     page.get_by_text("This reading goes against 1 rule; 0.01 of its plausibility is left").click()
-    page.get_by_text("d2!=4 (picture of d2, network 4 against 9) believed 0.99").wait_for()
+    page.get_by_text("d2!=4 (picture of d2, network 4 against 9) belief 0.99").wait_for()
     page.locator("#question").fill("d2=4")
     page.keyboard.press("Enter")
     page.locator("#answer .belief b", has_text="0.56").wait_for()

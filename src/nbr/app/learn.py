@@ -217,6 +217,19 @@ def _score_large(reasoner: Reasoner, paths: list[Path], rows: int, seed: int, as
     return json.dumps(report) if as_json else shown(report)
 
 
+LABELS = {
+    "inputs": "columns of rules",
+    "steps": "training steps",
+    "kept": "final training",
+    "gains": "gain",
+    "train_rows": "rows trained on",
+    "train_log_likelihood": "log-likelihood, train",
+    "valid_log_likelihood": "log-likelihood, new rows",
+    "valid_standard_error": "  standard error",
+    "valid_measured_on": "  measured on",
+}
+
+
 def shown(report: Report) -> str:
     """A report as lines for reading."""
     lines = []
@@ -228,10 +241,10 @@ def shown(report: Report) -> str:
         if name == "inputs" and isinstance(value, list):
             value = "; ".join(", ".join(names) for names in value)
         if name == "one_variable" and isinstance(value, list):
-            lines += [f"{'found':<24}{line}" for line in value[:TOLD]]
+            lines += [f"{'joint columns':<24}{line}" for line in value[:TOLD]]
             lines += [f"{'':<24}and {len(value) - TOLD} more such groups of columns"] if len(value) > TOLD else []
             continue
-        lines.append(f"{name.replace('_', ' '):<24}{value}")
+        lines.append(f"{LABELS.get(name, name.replace('_', ' ')):<24}{value}")
     return "\n".join(lines)
 
 

@@ -180,7 +180,7 @@ def _rules(reasoner: Reasoner) -> list[str]:
     levels = sorted({rule.support.level for rule in reasoner.rules if rule.support and rule.support.level})
     limits = ", ".join(f"{level:.4g}" for level in levels)
     head = "  support     confidence  lift" if counted else ""
-    told = f" (belief: at least, with confidence {limits}, from the rows of support)" if levels else ""
+    told = f" (belief: a lower limit with confidence {limits}; support: the rows behind it)" if levels else ""
     lines = ["", "rules" + told]
     lines.append("       belief" + head + ("  adds (nats a row)" if adds else ""))
     for position, (rule, words) in sorted(numbered, key=lambda each: -adds.get(each[0], 0.0)):

@@ -60,10 +60,8 @@ def _little(rules: Sequence[Clause], rows: int) -> str:
 def _measured(reasoner: Reasoner, part: Table, judged: bool, seed: int) -> HeldOut:
     scored = score(reasoner.model, part, seed)
     error = (float(scored.log_prob.std(correction=0)) ** 2 / max(len(part) - 1, 1) + scored.error**2) ** 0.5
-    which = "choices were" if judged else "no choice was"
-    return HeldOut(
-        scored.mean, error, len(part), f"{len(part):,} row{'' if len(part) == 1 else 's'} that {which} made by"
-    )
+    count = "1 row that was" if len(part) == 1 else f"{len(part):,} rows that were"
+    return HeldOut(scored.mean, error, len(part), f"{count} {'' if judged else 'not '}used to choose")
 
 
 def _prior(

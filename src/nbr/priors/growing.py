@@ -135,9 +135,11 @@ def auto(
     """
     listed = listing(table.world, LISTED)
     if listed is not None:
-        return uniform(table.world), f"uniform prior: the world has only {listed.count:,} points, rules can say it all"
+        return uniform(
+            table.world
+        ), f"uniform: the world has only {listed.count:,} points, so rules can express everything"
     found = trees(table, valid=valid, seed=seed, watch=watch, kept=kept, deadline=deadline)
-    return found, f"prior: {found}, chosen on held-out rows; the world has too many points to list"
+    return found, f"{found}, chosen on held-out rows; the world has too many points to list"
 
 
 def _way(number: int, train: Table, held: Table, states: int, seed: int) -> Way:

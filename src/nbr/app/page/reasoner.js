@@ -91,7 +91,7 @@ export function reasoner(model, main, again, signal) {
     state.write(false);
     again();
   }
-  const hint = make("p", { class: "quiet" }, "Set what is the case; ask by clicking a name, or in your own words.");
+  const hint = make("p", { class: "quiet" }, "Set conditions in the list. Ask by clicking a name, or type a question.");
   const panel = make(
     "section",
     { class: "panel ask", "aria-label": "Question" },

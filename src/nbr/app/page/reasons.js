@@ -213,7 +213,7 @@ export class Reasons {
       make("span", { class: "knob" }),
     );
     const says = make("span", { class: "says" }, make("b", {}, `${rule.rule}`), " ", rule.name ? `${rule.name}: ` : "", make("code", {}, rule.says));
-    const belief = make("span", { class: "quiet" }, `believed ${two(rule.belief)}`);
+    const belief = make("span", { class: "quiet" }, `belief ${two(rule.belief)}`);
     const edit = make("button", { id: `edit-of-${rule.rule}`, type: "button", class: "plain", "aria-label": `Edit rule ${rule.rule}`, onclick: () => this.edit(rule.rule) }, "Edit");
     const parts = rule.seen ? [make("span", { class: "seen" }, "seen"), says, make("span", { class: "tail" }, belief)] : [button, says, make("span", { class: "tail" }, belief, edit)];
     if (!rule.seen && this.written.edited(rule.rule)) {

@@ -104,7 +104,7 @@ export class Pictures {
     this.corrected.replaceChildren(...corrected);
     this.gauge.show(null);
     this.broken.hidden = !found.broken.length;
-    const lines = found.broken.map((rule) => make("li", {}, make("code", {}, rule.text), ` believed ${two(rule.belief)}`));
+    const lines = found.broken.map((rule) => make("li", {}, make("code", {}, rule.text), ` belief ${two(rule.belief)}`));
     const count = `${found.broken.length} rule${found.broken.length === 1 ? "" : "s"}`;
     this.broken.replaceChildren(make("summary", {}, `This reading goes against ${count}; ${share(found.degree)} of its plausibility is left`), make("ul", {}, ...lines));
     this.proof.textContent = proved(found);

@@ -32,7 +32,7 @@ export class Variables {
     this.element = make(
       "section",
       { class: "panel set-here", "aria-label": "Variables" },
-      make("h2", {}, "What is the case"),
+      make("h2", {}, "Conditions"),
       make(
         "div",
         { class: "line tools" },
