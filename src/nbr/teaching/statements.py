@@ -72,7 +72,7 @@ class Statement:
         `logs` has for each sensed variable the log plausibility of its values, (rows, values) in the order of the
         variable, whose scale does not matter. `rows` are numbers of rows of the columns; beliefs may be learned.
         """
-        weights = {}
+        weights: dict[str, Tensor] = {}
         for alike in self._sizes:  # at once, since hundreds of small steps take longer than what they compute
             log = torch.stack([logs[name] for name in alike]).double()
             whole = log.logsumexp(dim=2, keepdim=True) if self.alone else log.detach().amax(dim=2, keepdim=True)
