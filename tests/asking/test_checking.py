@@ -254,3 +254,54 @@ def test_check_of_a_saved_model(tmp_path) -> None:
     assert [each["kind"] for each in told["findings"]] == ["unread", "contradiction"]
     assert told["expected"] == []
     assert checking.Check((), True).as_json()["complete"] is True
+
+
+@pytest.mark.parametrize(
+    ("rules", "causes", "effects"),
+    [
+        ([("a -> b", 0.5), ("b -> c", 0.5)], "a", ["b", "c"]),
+        ([("a & b -> c", 0.5), ("d -> c", 0.5)], "a, b and d", ["c"]),
+        ([("a -> b", 0.5), ("b -> a", 0.5)], None, []),  # b speaks for a
+        ([("a -> b", 0.5), ("a | c", 0.5)], None, []),
+        ([("a -> ~b", 0.5)], None, []),  # that b is not so cannot be closed
+        ([("a -> b", 0.5), ("~b", 0.5)], None, []),
+        ([("count(a, b)>=2 -> c", 0.5)], "a and b", ["c"]),
+        ([("count(a, b)<2 -> c", 0.5)], None, []),
+        ([("majority(a, b, d) -> c & e", 0.5)], "a, b and d", ["c", "e"]),
+        ([("(a <-> b) -> c", 0.5)], None, []),
+    ],
+)
+def test_causes_that_nothing_can_support_are_told_and_what_to_close(
+    rules: list[tuple[str, float]], causes: str | None, effects: list[str]
+) -> None:
+    model = reasoner(*rules)
+    notes = model.check().notes
+    if causes is None:
+        assert notes == ()
+        return
+    (note,) = notes
+    assert note.startswith(f"nothing can support {causes}: ")
+    assert f"closed = [{', '.join(json.dumps(name) for name in effects)}]" in note
+    cause = causes.split(",")[0].split(" and ")[0]
+    for others in itertools.product(["", "~"], repeat=5):  # whatever else is known
+        given = ", ".join(sign + name for sign, name in zip(others, set("abcdef") - {cause}, strict=True))
+        assert model.ask(cause, given).belief == 0
+    closed = nbr.Reasoner(BITS, [*model.rules, nbr.Clause(causes.replace(", ", " & ").replace(" and ", " & "), 0.1)])
+    closed = nbr.Reasoner(BITS, closed.rules, closed=effects)
+    assert closed.ask(cause, effects[-1]).belief > 0
+    assert not any("nothing can support" in note for note in closed.check().notes)
+
+
+def test_closed_variables_that_nothing_makes_so_are_found() -> None:
+    model = nbr.Reasoner(BITS, [nbr.Clause("a -> b", 0.5)], closed=["a", "b"])
+    found = [each.text for each in model.check().findings if each.kind == "unmade"]
+    assert found == ["nothing can make a so: closed, and no rule says it"]
+
+
+def test_choices_that_can_be_left_by_exclusion_are_supported() -> None:
+    world = nbr.World(light=nbr.Choice("red", "green", "off"), stop=nbr.Bit(), go=nbr.Bit())
+    rules = [nbr.Clause("light=red -> stop", 0.9), nbr.Clause("light=green -> go", 0.9)]
+    assert nbr.Reasoner(world, rules).check().notes == ()  # off is what is left where neither follows
+    assert nbr.Reasoner(world, rules).ask("light=off", "~stop, ~go").belief > 0
+    (note,) = nbr.Reasoner(world, rules[:1]).check().notes
+    assert "nothing can support light" in note

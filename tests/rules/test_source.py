@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import nbr
 import selectors_oracle as oracle
+from nbr import evidence
 
 WORLD = nbr.World(night=nbr.Bit(), dark=nbr.Bit(), lamp=nbr.Choice("on", "off"))
 HANDBOOK = nbr.Source("handbook", 0.9, "nested")
@@ -189,3 +191,45 @@ def test_the_author_is_told_of_nested_rules_that_contradict() -> None:
     assert found.probability == pytest.approx(0.9 * 0.4)
     apart = [nbr.Clause(each.text, each.belief, source="notes") for each in a]
     assert not [each for each in nbr.Reasoner(WORLD, apart).check().findings if each.kind == "nested contradiction"]
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "over",
+    [
+        ["animal=cat", "animal=dog", 'animal="red fox"'],
+        ["hungry & animal=cat", "hungry & animal!=cat", "~hungry"],
+    ],
+)
+def test_any_mass_function_can_be_entered_over_variables(seed: int, over: list[str]) -> None:
+    draw = torch.Generator().manual_seed(seed)
+    masses = torch.rand(2, 8, generator=draw, dtype=torch.float64) ** 3
+    masses[1] *= torch.rand(8, generator=draw) < 0.6
+    masses = (masses + 1e-9 * (masses.sum(dim=1, keepdim=True) == 0)) / masses.sum(dim=1, keepdim=True)
+    world = nbr.World(animal=nbr.Choice("cat", "dog", "red fox"), hungry=nbr.Bit())
+    said = [rule for mass in masses for rule in nbr.one_of(mass, over=over, source=None)]
+    model = nbr.Reasoner(world, said)
+    together = evidence.conjunctive(masses)
+    belief, plausibility = evidence.belief(evidence.dempster(masses)), evidence.plausibility(evidence.dempster(masses))
+    for subset in range(1, 8):
+        asked = " | ".join(f"({label})" for bit, label in enumerate(over) if subset >> bit & 1)
+        found = model.ask(asked)
+        assert found.exact
+        assert found.belief == pytest.approx(float(belief[subset]), abs=1e-9)
+        assert found.plausibility == pytest.approx(float(plausibility[subset]), abs=1e-9)
+        assert found.conflict == pytest.approx(float(together[0]), abs=1e-9)
+
+
+def test_mass_functions_that_cannot_be_entered() -> None:
+    over = ["night", "~night"]
+    for mass, labels, said in (
+        (torch.tensor([0, 0.5, 0.5, 0]), None, "needs the statement of each of its labels"),
+        (torch.tensor([0, 0.5, 0.5, 0]), ["night"], "needs the statement of each of its labels"),
+        (torch.tensor([0, 0.5, 0.7, 0]), over, "add up to 1, not 1.2"),
+        (torch.tensor([0, -0.5, 0.7, 0.8]), over, "must not be negative"),
+        (torch.tensor([0.0, 0, 0, 1]), over, "vacuous"),
+    ):
+        with pytest.raises(nbr.NbrError, match=said):
+            nbr.one_of(mass, over=labels)
+    with pytest.raises(nbr.NbrError, match="over= is for a mass function"):
+        nbr.one_of({"night": 0.3}, over=over)

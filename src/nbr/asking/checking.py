@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from nbr import clock
-from nbr.asking import reasons
+from nbr.asking import reasons, unsupported
 from nbr.asking.components import is_crisp
 from nbr.clock import OutOfTime
 from nbr.errors import install
@@ -60,7 +60,7 @@ class Check:
 def check(model: Model, limits: Limits) -> Check:
     """Look at the rules one by one, against each other, and at the variables."""
     base = _Base(model)
-    findings, notes = [*base.unread(), *base.extremes()], []
+    findings, notes = [*base.unread(), *base.unmade(), *base.extremes()], [*base.unsupported()]
     if len(base.positions) < len(model.rules):
         others = sorted({*range(len(model.rules))}.difference(base.positions))
         notes.append(
@@ -111,6 +111,24 @@ class _Base:
         if unread := [name for name in self.model.latent.names if name not in read]:
             verb = _is(unread, "is a variable", "are variables")
             yield Finding("unread", f"{_listed(unread)} {verb} that no rule reads")
+
+    def unmade(self) -> Iterator[Finding]:
+        if unmade := sorted(name for name in self.model.closed if not self.model.program.of(name)):
+            yield Finding("unmade", f"nothing can make {_listed(unmade)} so: closed, and no rule says it")
+
+    def unsupported(self) -> Iterator[str]:
+        """Causes that no rule can ever speak for, and what to close so that their effects do."""
+        after = {name: unsupported.brought_about(self.model, name) for name in unsupported.unsupported(self.model)}
+        causes = [name for name, effects in after.items() if effects]
+        effects = sorted(frozenset[str]().union(*(each for each in after.values() if each)))
+        if causes:
+            named = ", ".join(f'"{name}"' for name in effects)
+            yield (
+                f"nothing can support {_listed(causes)}: rules say only what follows, so that "
+                f"{_is(causes, 'its', 'their')} belief stays 0 whatever is observed; if nothing else brings about "
+                f"{_listed(effects)}, write closed = [{named}]: observing {_is(effects, 'it', 'them')} then supports "
+                "what can have caused it"
+            )
 
     def extremes(self) -> Iterator[Finding]:
         degrees = marginals(detached(self.model.presence)).tolist()

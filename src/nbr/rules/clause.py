@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
 from nbr import registry
 from nbr.errors import NbrError
 from nbr.language import Expression, parse
-from nbr.language.expressions import And, Implies, Not
+from nbr.language.expressions import And, Implies, Not, Or
 from nbr.language.intervals import within
 from nbr.language.linear import resolved
 from nbr.rules.base import Rule, number, text
 from nbr.rules.source import OneOf, Source, checked
+
+WHOLE = 1e-6  # by which masses may miss 1 in all
 
 
 @registry.kind("rule", "rule", keys={"rule", "adds", "unless"})
@@ -122,12 +124,19 @@ def _except(statement: Expression, exception: Expression) -> Expression:
 
 
 def one_of(
-    possibilities: Mapping[str, float], *, name: str | None = None, source: Source | str | None = None
+    possibilities: Mapping[str, float] | Tensor,
+    over: Sequence[str] | None = None,
+    *,
+    name: str | None = None,
+    source: Source | str | None = None,
 ) -> list[Clause]:
     """Possibilities named by one source: at most one of these rules is present, each with its belief.
 
     Args:
-        possibilities: A belief for each statement; they add up to at most 1, and the rest stays open.
+        possibilities: A belief for each statement; they add up to at most 1, and the rest stays open. Or a mass
+            function of `nbr.evidence`, shape (2^L,): what the whole frame has stays open, and what no label has is
+            conflict.
+        over: For a mass function the statement that each of its L labels stands for, exactly one of which is true.
         name: A name for the rules.
         source: The source, or its name.
 
@@ -139,9 +148,34 @@ def one_of(
     >>> print(r.ask("night"))
     night: [0.3000, 0.5000], conflict 0.0000 (exact)
     """
+    if isinstance(possibilities, Tensor):
+        possibilities = _by_statement(possibilities, over)
+    elif over is not None:
+        raise NbrError("over= is for a mass function: statements with their beliefs need none")
     if not isinstance(possibilities, Mapping) or not possibilities:
         raise NbrError('one_of takes statements with their beliefs, as in {"night": 0.3, "~night": 0.5}')
     choice = OneOf()
     rules = [Clause(said, belief, name, source=source).one_of(choice) for said, belief in possibilities.items()]
     checked(rules)
     return rules
+
+
+def _by_statement(mass: Tensor, over: Sequence[str] | None) -> dict[str, float]:
+    """A statement for each focal set, one of its labels."""
+    labels = [] if over is None else [parse(each) for each in over]
+    if not labels or isinstance(over, str) or mass.shape != (1 << len(labels),):
+        raise NbrError(
+            f"a mass function of shape {tuple(mass.shape)} needs the statement of each of its labels, as in "
+            'over=["grass=dry", "grass=wet"] for 4 masses'
+        )
+    if not bool((mass >= 0).all()) or abs(float(mass.sum()) - 1) > WHOLE:
+        raise NbrError(f"the masses must not be negative and must add up to 1, not {float(mass.sum()):g}")
+    found: dict[str, float] = {}
+    for subset, share in enumerate(mass.tolist()[:-1]):
+        inside = [label for bit, label in enumerate(labels) if subset >> bit & 1]
+        said = Or(tuple(inside)) if len(inside) > 1 else inside[0] if inside else And((labels[0], Not(labels[0])))
+        if share > 0:
+            found[str(said)] = share
+    if not found:
+        raise NbrError("the mass function is vacuous: it says nothing")
+    return found
