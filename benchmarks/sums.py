@@ -69,7 +69,9 @@ def run(args: argparse.Namespace, seed: int) -> dict[str, object]:
         test, truth = test.float(), truth.long()
     model = nbr.Reasoner(nbr.World({name: nbr.Real(0, 9, step=1) for name in names(args.digits)}))
     columns, said = examples(pictures, labels, args.digits, seed)
-    checkpoint = args.output.with_name(f"{args.output.stem}-{args.digits}-{args.network}-{args.shift}-{seed}.part")
+    checkpoint = args.output.with_name(
+        f"{args.output.stem}-{args.digits}-{args.network}-{args.shift}-{args.augment}-{seed}.part"
+    )
     start, busy = time.monotonic(), time.process_time()
     trained = nbr.train(
         model,
@@ -80,6 +82,7 @@ def run(args: argparse.Namespace, seed: int) -> dict[str, object]:
         batch=args.batch,
         rate=args.rate,
         shift=args.shift,
+        augment=args.augment,
         seed=seed,
         checkpoint=checkpoint,
         verbose=True,
@@ -93,6 +96,7 @@ def run(args: argparse.Namespace, seed: int) -> dict[str, object]:
         "digits": args.digits,
         "network": args.network,
         "shift": args.shift,
+        "augment": args.augment,
         "epochs": args.epochs,
         "seed": seed,
     }
@@ -114,6 +118,7 @@ def main() -> None:
     parser.add_argument("--digits", type=int, default=1)
     parser.add_argument("--network", default="lenet")
     parser.add_argument("--shift", type=int, default=2)
+    parser.add_argument("--augment", type=float, default=0.0)
     parser.add_argument("--epochs", type=float, default=20.0)
     parser.add_argument("--batch", type=int, default=120)
     parser.add_argument("--rate", type=float, default=0.002)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -57,16 +57,14 @@ def _body(literals: list[tuple[str, bool]], either: bool) -> Body:
     return holds
 
 
-def answer(
-    model: nbr.Reasoner, said: list[tuple[Body, str | None]], question: str, condition: str
-) -> tuple[float, float, float, float] | None:
-    """Belief, plausibility, conflict, and how often under a uniform prior; None where the condition cannot hold."""
-    closed, present_in = model.model.closed, oracle.worlds(model.rules)
+def worlds(
+    model: nbr.Reasoner, said: list[tuple[Body, str | None]]
+) -> Iterator[tuple[tuple[bool, ...], float, list[Truth]]]:
+    """Every world: which rules are there, how likely that is, and the points that it allows."""
+    closed = model.model.closed
     open_ = [name for name in NAMES if name not in closed]
-    yes = no = whole = often = weight = 0.0
-    q, c = _literal(question), _literal(condition)
-    for present, chance in zip(*present_in, strict=True):
-        sides = set()
+    for present, chance in zip(*oracle.worlds(model.rules), strict=True):
+        allowed = []
         for values in itertools.product([False, True], repeat=len(open_)):
             point = dict(zip(open_, values, strict=True)) | dict.fromkeys(closed, False)
             for layer in range(3):
@@ -79,10 +77,21 @@ def answer(
                 there and head is None and not _constraint(rule, body, point)
                 for there, (body, head), rule in zip(present, said, model.rules, strict=True)
             )
-            if not broken and c(point):
-                sides.add(q(point))
-                weight += chance
-                often += chance * q(point)
+            if not broken:
+                allowed.append(point)
+        yield tuple(map(bool, present)), float(chance), allowed
+
+
+def answer(
+    model: nbr.Reasoner, said: list[tuple[Body, str | None]], question: str, condition: str
+) -> tuple[float, float, float, float] | None:
+    """Belief, plausibility, conflict, and how often under a uniform prior; None where the condition cannot hold."""
+    yes = no = whole = often = weight = 0.0
+    q, c = _literal(question), _literal(condition)
+    for _, chance, allowed in worlds(model, said):
+        sides = {q(point) for point in allowed if c(point)}
+        weight += chance * sum(c(point) for point in allowed)
+        often += chance * sum(c(point) and q(point) for point in allowed)
         yes, no, whole = yes + chance * (True in sides), no + chance * (False in sides), whole + chance * bool(sides)
     if whole < 1e-9:
         return None

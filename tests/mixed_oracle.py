@@ -117,8 +117,6 @@ def drawn(seed: int) -> Case:
     asked = (*CRISP, *bits) if closed or draw.random() < 0.5 else everything
     soft = (_statement(draw, everything), round(draw.uniform(0.1, 0.9), 2)) if draw.random() < 0.4 else None
     certain = _statement(draw, (*CRISP, *bits))
-    if soft is not None and _made(soft[0][0], closed):
-        soft = None  # what a closed variable's evidence would define is another question
     return Case(nbr.Reasoner(world, rules, closed=closed), tuple(said), _statement(draw, asked), certain, soft)
 
 

@@ -15,7 +15,7 @@ from nbr.aims import Aims
 from nbr.errors import NbrError
 from nbr.inference.selectors import Presence, Selectors
 from nbr.language import Expression, evidence
-from nbr.language.expressions import conjunction, conjuncts
+from nbr.language.expressions import Not, conjunction, conjuncts
 from nbr.priors import Prior, uniform
 from nbr.remembered import Remembered
 from nbr.rules import definitions
@@ -125,13 +125,17 @@ class Model:
         certain, graded = evidence(given, self.world)
         if graded and self.codec is not None:
             raise NbrError("condition: evidence with a degree needs a model whose rules speak of what is observed")
-        rules = [Clause(str(each.part), each.degree, str(each)) for each in graded]
+        rules = [Clause(self._observed(each.part), each.degree, str(each)) for each in graded]
         if certain is not None and self.world.words.keys() & certain.names():
             parts = list(conjuncts(certain))
             fuzzy = [part for part in parts if self.world.words.keys() & part.names()]
             rules += [Clause(part, 1.0) for part in fuzzy]
             certain = conjunction([part for part in parts if part not in fuzzy])
         return (self.with_rules((*self.rules, *rules)) if rules else self), certain
+
+    def _observed(self, part: Expression) -> Expression:
+        """What was observed, said so that it makes nothing so: a closed variable is not true because one looked."""
+        return Not(Not(part)) if definitions.makes(part, self.closed) else part
 
     @property
     def latent(self) -> World:

@@ -59,7 +59,7 @@ def test_what_won_is_told_by_paired_differences() -> None:
     frame = wide()
     found = fitting.fit_report(frame, steps=50)
     assert "over independent columns" in found.won
-    gain, error = (float(word) for word in found.won.split(" over columns")[0].split(" +- "))
+    gain, error = (float(word) for word in found.won.split(" over independent columns")[0].split(" +- "))
     assert 0.1 < gain < 0.6  # two columns share 0.37 nats
     assert 0.01 < error < 0.15
     assert "40 held-out rows" in found.won

@@ -193,11 +193,11 @@ def test_commands(tmp_path: Path) -> None:
     assert scored["mean_log_likelihood"] == pytest.approx(float(expected), abs=1e-9)
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken.parquet").write_text("nothing")
-    (tmp_path / "other.csv").write_text("a,b\n1,u\n")
+    (tmp_path / "book.xlsx").write_text("no workbook")
     for paths, words in [
         (["empty"], "there is no Parquet file in this folder"),
         (["broken.parquet"], "cannot read it as Parquet"),
-        (["rows.parquet", "other.csv"], "others have to be Parquet too"),
+        (["rows.parquet", "book.xlsx"], "others have to be CSV or Parquet files, not workbooks"),
     ]:
         found = run("score", model, *[tmp_path / path for path in paths])
         assert found.returncode == 2

@@ -50,6 +50,17 @@ def test_labels_are_learned_from_sums(network: str) -> None:
     }
 
 
+def test_augmented_pictures_are_other_ones_of_the_same_label() -> None:
+    examples, _ = told()
+    settings: dict[str, Any] = {"network": "dense", "epochs": 15, "batch": 32, "rate": 0.02}
+    plain, moved = (
+        nbr.train(nbr.Reasoner(WORLD), examples, "a + b = s", augment=strength, **settings) for strength in (0, 0.5)
+    )
+    one, other = (each.model.sensors["a"].spec()[1] for each in (plain, moved))
+    assert not any(torch.equal(one[name], other[name]) for name in one if name.endswith("weight"))
+    assert right(moved) > 0.9
+
+
 def test_a_text_for_each_row_says_the_same_as_a_column() -> None:
     examples, _ = told(60)
     sums = examples["s"]
@@ -152,6 +163,9 @@ def bad(**changed: Any) -> dict[str, Any]:
     return {**examples, **changed}
 
 
+ROWS = torch.arange(12.0 * SIDE).view(12, SIDE) / 12 / SIDE
+
+
 @pytest.mark.parametrize(
     ("examples", "settings", "said"),
     [
@@ -172,8 +186,10 @@ def bad(**changed: Any) -> dict[str, Any]:
         (bad(), {"says": "a + b = s", "network": "resnet"}, "no network 'resnet'"),
         (bad(), {"says": "a + b = s", "network": "lenet"}, "'lenet' takes pictures of 16 x 16"),
         (bad(), {"says": "a + b = s", "network": nn.Sequential(nn.Flatten(), nn.Linear(16, 5))}, r"gives \(2, 5\)"),
-        (bad(), {"says": "a + b = s", "epochs": 0}, "epochs is a number above 0"),
+        (bad(), {"says": "a + b = s", "epochs": 0}, "epochs must be a number above 0"),
         (bad(), {"says": "a + b = s", "shift": 4}, "less than their sides, not 4"),
+        (bad(), {"says": "a + b = s", "augment": -1}, "augment must be a number above 0, not -1"),
+        (bad(a=ROWS[:6], b=ROWS[6:]), {"says": "a + b = s", "augment": 1}, "only pictures"),
         (bad(a=torch.zeros(6)), {"says": "a + b = s"}, "'a' of a variable has a picture"),
         (bad(b=torch.zeros(6, 5, 5)), {"says": "a + b = s"}, "one shape"),
         (bad(b=torch.full((6, SIDE, SIDE), 255)), {"says": "a + b = s"}, "from 0 to 1"),

@@ -189,7 +189,7 @@ def _fit(
 
 def score(model: Path, paths: list[Path], rows: int, seed: int, as_json: bool, jobs: int | None = None) -> str:
     reasoner = load_reasoner(model)
-    if tables.is_large(list(paths)):
+    if tables.is_large(list(paths), csv=rows <= 0):  # the rows that fit worst are found among all
         return _score_large(reasoner, paths, rows, seed, as_json, jobs)
     table = tables.read(list(paths), reasoner.world)
     for note in table.notes:

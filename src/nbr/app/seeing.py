@@ -119,7 +119,7 @@ def _line(found: Mapping[str, Any]) -> str:
     reading = ", ".join(f"{name}={value}" for name, value in found["reading"].items())
     of = "pictures" if found["proved_of"] == FILE else "prepared pictures, not of the files"
     if found["radius"] == 0:
-        return f"{reading}; nothing is proved: another reading is as good, or nearly so so so so so"
+        return f"{reading}; nothing is proved: another reading is as good, or nearly so"
     change = "change of every picture" if found["budget"] == "each" else "change of all of them together"
     if found["radius"] is None:
         return f"{reading}; proved of the {of}: no {change} gives another reading, however large"

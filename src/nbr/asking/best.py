@@ -84,8 +84,6 @@ def best(model: Model, given: Proposition | None, count: int, settings: Settings
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     words = None if given is None else asking.words_of(given)
     model, condition = asking.observing(model, given)
-    if model.closed:
-        raise NbrError("the best point is not available for models with closed variables")
     with torch.no_grad():
         result = auto(MAXIMA, Wanted(model, condition, count), replace(limits, tolerance=0.0))
         ranked = None if result.found is None else result.found.ranked

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from nbr.asking.asked import Asked
 from nbr.asking.outcome import Outcome, of_formula
+from nbr.density.closed import least, reached
 from nbr.errors import NbrError
 from nbr.inference import Estimate
 from nbr.inference.selectors import detached, worlds
@@ -43,15 +44,12 @@ class Least(Way[Asked, Outcome]):
         model, world = asked.folded.model, asked.folded.model.world
         chance, count = worlds(detached(model.presence)), len(model.rules)
         points, present = _started(model)
-        _closed(model, points, present)
-        reached = torch.ones(len(points), dtype=torch.float64)
-        for position, rule in enumerate(model.rules):
-            if position not in model.program.defining:
-                reached = torch.where(present[:, position], torch.minimum(reached, rule.grades(points)), reached)
+        least(model, points, present)
+        grades = reached(model, points, present)
         if condition is not None:
-            reached = torch.where(condition.holds(world, points), reached, 0.0)
+            grades = torch.where(condition.holds(world, points), grades, 0.0)
         holds = question.holds(world, points)
-        sides = [torch.where(side, reached, 0.0).view(1 << count, -1).amax(dim=1) for side in (holds, ~holds)]
+        sides = [torch.where(side, grades, 0.0).view(1 << count, -1).amax(dim=1) for side in (holds, ~holds)]
         values = torch.stack([chance @ side for side in (*sides, torch.maximum(*sides))])
         if float(values[2]) == 0:
             raise NbrError(CANNOT)
@@ -80,15 +78,3 @@ def _started(model: Model) -> tuple[Tensor, Tensor]:
     points = torch.zeros(len(open_) << count, len(model.world), dtype=torch.float64)
     points[:, [model.world.column(name) for name in names]] = open_.repeat(1 << count, 1)
     return points, present.repeat_interleave(len(open_), dim=0)
-
-
-def _closed(model: Model, points: Tensor, present: Tensor) -> None:
-    """Fill in the least model, layer by layer."""
-    world, program = model.world, model.program
-    for layer in program.layers:
-        for _ in range(len(layer)):
-            for name in layer:
-                made = points[:, world.column(name)] > 0
-                for each in program.of(name):
-                    made = made | (present[:, each.rule] & each.body.holds(world, points))
-                points[:, world.column(name)] = made.double()

@@ -17,6 +17,8 @@ from nbr.asking.asked import Memo
 from nbr.asking.by_sets import Told
 from nbr.asking.components import is_crisp, names_of
 from nbr.asking.explanation import Effect, Explanation, Point
+from nbr.asking.listed_best import log_degrees
+from nbr.asking.maxima import MAXIMA, Wanted
 from nbr.asking.minimal import all_sets
 from nbr.asking.observing import Gaps
 from nbr.asking.points import best_points
@@ -25,13 +27,14 @@ from nbr.clock import OutOfTime
 from nbr.density.moved import moved
 from nbr.density.probability import often
 from nbr.inference import Limits, sat
-from nbr.inference.point import keep
 from nbr.inference.problem import Interval
 from nbr.inference.selectors import Selectors, detached, together
 from nbr.language import Expression
+from nbr.language.expressions import And, Not
 from nbr.model import Model
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
+from nbr.ways import auto
 
 Names = tuple[str, ...]
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
@@ -70,7 +73,12 @@ def explain(
     effects = _effects(model, question, given, settings, answer, found, limits.share(SHARES["effects"]), memo)
     share = limits.share(SHARES["points"])
     with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
-        witness, counter = best_points(model, proposition, condition, share)
+        if model.closed:
+            witness = _likeliest(model, proposition, condition, share)
+            denied = Not(proposition) if isinstance(proposition, Expression) else proposition
+            counter = _likeliest(model, denied, condition, share)
+        else:
+            witness, counter = best_points(model, proposition, condition, share)
     with torch.no_grad(), suppress(OutOfTime), clock.until(limits.deadline + GRACE):
         gaps = Gaps(model, question, proposition, condition, found.families is not None, settings, limits, memo)
         observations = gaps.ranked(answer.ignorance)
@@ -179,13 +187,31 @@ def _bounded(answer: Answer, belief: float) -> Answer:
     return replace(answer, bounds=wider, exact=False)
 
 
+def _likeliest(model: Model, proposition: Set, condition: Set | None, limits: Limits) -> torch.Tensor | None:
+    """The best point of a model with closed variables, inside question and condition; None where none was found."""
+    if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
+        return None
+    both = proposition if condition is None else And((condition, proposition))
+    found = auto(MAXIMA, Wanted(model, both, 1), limits.share(HALF)).found
+    if found is None or (found.ranked is not None and not found.ranked.cells):
+        return None
+    return found.point if found.ranked is None else found.ranked.point(found.ranked.cells[0][1])
+
+
 def minimal_sets(model: Model, proposition: Set, condition: Set | None, limits: Limits) -> reasons.Reasons:
-    """Minimal sets, from a list of points where that is short, else by a solver."""
-    if model.closed:  # what follows from some rules need not follow from more
-        return reasons.NOTHING
+    """Minimal sets, from a list of points where that is short, else by a solver.
+
+    Where variables are closed, what follows from some rules need not follow from more: a set is one that suffices
+    whichever other rules are there.
+    """
     usable = np.array([rule.degree > 0 for rule in model.rules], dtype=bool)
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
         return reasons.NOTHING
+    if model.closed:
+        if not sat.available() or Statements.unfit(model, condition):
+            return reasons.NOTHING
+        formula = Statements.of(model, proposition, condition).sufficing(HALF)
+        return reasons.by_solver(formula, usable, limits.deadline, both=True)
     whole = Listing.of(model, proposition, condition)
     if whole.seconds < min(LISTED, limits.left):
         rows = whole.rows(limits)
@@ -204,7 +230,7 @@ def _told(model: Model, point: torch.Tensor | None) -> Point | None:
     if point is None:
         return None
     with torch.no_grad():
-        grades, presence = model.grades_of_observed(point[None])[0], model.presence
-        kept = float(keep(grades[None], presence)[0])
+        grades = model.grades_of_observed(point[None])[0]
+        kept = float(log_degrees(model, None, point[None]).exp())
     broken = ((grades < HALF) & (model.beliefs > 0)).nonzero()[:, 0].tolist()
     return Point(model.world.show(point), kept, tuple(position + 1 for position in broken))

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from nbr.asking.likeliest import Cell, Ranked
+from nbr.density import closed
 from nbr.density.keeping import log_keep
 from nbr.factors import Unfit
 from nbr.factors.values import Values
@@ -61,7 +62,12 @@ def log_degrees(model: Model, condition: Set | None, points: Tensor) -> Tensor:
 
     Of statements it is a sum, which does not end at the smallest number there is as a product of many does.
     """
-    grades, beliefs = model.grades_of_observed(points), detached(model.presence)
+    beliefs = detached(model.presence)
+    if model.closed:
+        if isinstance(condition, Rule):
+            raise Unfit("the condition is fuzzy, and variables are closed")
+        return _inside(model, condition, points, closed.kept(model, points, beliefs).log())
+    grades = model.grades_of_observed(points)
     if isinstance(condition, Rule):
         grades = torch.cat([grades, condition.grades(points)[:, None]], dim=1)
         beliefs = with_certain(beliefs)
@@ -69,6 +75,10 @@ def log_degrees(model: Model, condition: Set | None, points: Tensor) -> Tensor:
         found = torch.where(grades == 0, torch.log1p(-beliefs), 0.0).sum(dim=1)
     else:
         found = keep(grades, beliefs).log()
+    return _inside(model, condition, points, found)
+
+
+def _inside(model: Model, condition: Set | None, points: Tensor, found: Tensor) -> Tensor:
     if not isinstance(condition, Expression):
         return found
     return torch.where(condition.holds(model.world, points), found, -math.inf)

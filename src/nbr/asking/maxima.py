@@ -13,11 +13,13 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from nbr.asking import closed_best
 from nbr.asking.by_statements import SOLVER
 from nbr.asking.components import is_crisp
 from nbr.asking.likeliest import Ranked, Weights, by_maxsat, by_tables
 from nbr.asking.listed_best import by_points, countable
 from nbr.asking.points import greedy
+from nbr.density.sums import CLOSED
 from nbr.inference import sat
 from nbr.inference.formula import Formula
 from nbr.inference.point import keep
@@ -59,6 +61,8 @@ class Wanted:
 
     @property
     def no_tables(self) -> str | None:
+        if self.model.closed:
+            return CLOSED
         if any(isinstance(body.presence, Selectors) for body in self.model.bodies):
             return "rules share a source, or exclude each other"
         if self.model.codec is not None:
@@ -134,6 +138,8 @@ class Pieces(Way[Wanted, Candidates]):
     name = "points"
 
     def unfit(self, asked: Wanted) -> str | None:
+        if asked.model.closed:
+            return CLOSED
         return None if asked.alone else "it is for one point, by the rules alone"
 
     def cost(self, asked: Wanted) -> Cost:
@@ -167,11 +173,38 @@ class MaxSat(Way[Wanted, Candidates]):
         return None if true is None else Candidates(None, encoder.point(true), True)
 
 
+class Made(Way[Wanted, Candidates]):
+    """By a solver, where variables are closed."""
+
+    name = "least"
+
+    def unfit(self, asked: Wanted) -> str | None:
+        if not asked.model.closed:
+            return "no variable is closed"
+        if not asked.alone:
+            return "it is for one point, by the rules alone"
+        return "the condition is fuzzy" if isinstance(asked.condition, Rule) else closed_best.unfit(asked.model)
+
+    def missing(self) -> str | None:
+        return None if sat.available() else SOLVER.replace("drawing worlds", "the best point of so large a world")
+
+    def cost(self, asked: Wanted) -> Cost:
+        return Cost(0.1)
+
+    def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
+        assert asked.condition is None or isinstance(asked.condition, Expression)
+        point = closed_best.by_maxsat(asked.model, asked.condition, limits.share(SOLVED))
+        return None if point is None else Candidates(None, point, True)
+
+
 class Tried(Way[Wanted, Candidates]):
     """One point by the rules alone, one after the other, as good as can be found in time."""
 
     name = "tried"
     proves = False
+
+    def unfit(self, asked: Wanted) -> str | None:
+        return CLOSED if asked.model.closed else None
 
     def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
         if not asked.stated or asked.listing.seconds < limits.left:
@@ -186,7 +219,7 @@ class Tried(Way[Wanted, Candidates]):
         return Candidates(None, torch.tensor(list(found.values()), dtype=torch.float64), False)
 
 
-MAXIMA: list[Way[Wanted, Candidates]] = [Tables(), Listed(), Pieces(), MaxSat(), Tried()]
+MAXIMA: list[Way[Wanted, Candidates]] = [Tables(), Listed(), Pieces(), MaxSat(), Made(), Tried()]
 
 
 def _by_listing(listing: Listing, world: World, limits: Limits) -> tuple[Tensor | None, bool]:

@@ -22,8 +22,6 @@ def best_points(
     model: Model, proposition: Set, condition: Set | None, limits: Limits
 ) -> tuple[Tensor | None, Tensor | None]:
     """A point of the condition at which the question holds, and one at which it does not; None where none was found."""
-    if model.closed:
-        return None, None
     values = [0.0 if not v.numeric else v.low for v in model.world.variables.values()]
     whole = torch.tensor(values, dtype=torch.float64)
     asked, *others = components(model, proposition, condition)

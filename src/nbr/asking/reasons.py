@@ -96,21 +96,29 @@ def minimal(sets: Iterable[frozenset[int]]) -> Sets:
     return kept
 
 
-def by_solver(formula: Formula, usable: Flags, deadline: float) -> Reasons:
-    """The same from a formula, where not all sets are found; only the rules that are usable may be in a set."""
+def by_solver(formula: Formula, usable: Flags, deadline: float, both: bool = False) -> Reasons:
+    """The same from a formula, where not all sets are found; only the rules that are usable may be in a set.
+
+    Sets against the question are looked for where `both` is true.
+    """
     deciding = Deciding(formula)
+    told: dict[str, tuple[Sets, bool]] = {"yes": ([], False)}
+    unions = ("all", "no", "yes") if both else ("all", "no")
     try:
-        part = (deadline - clock.now()) / 3
-        conflicts, all_conflicts = explored(deciding, "all", usable, deadline - 2 * part)
-        refuting, all_refuting = explored(deciding, "no", usable, deadline - part)
-        supports: Sets = []
-        try:
-            supports += (each for each in refuting if deciding.consistent(each, deadline - part))
-        except OutOfTime:
-            all_refuting = False
+        for left, union in zip(range(len(unions), 0, -1), unions, strict=True):
+            until = clock.now() + (deadline - clock.now()) / (left + (not both))
+            found, complete = explored(deciding, union, usable, until)
+            told[union] = found, complete
+            if union != "all":
+                consistent: Sets = []
+                try:
+                    consistent += (each for each in found if deciding.consistent(each, until))
+                except OutOfTime:
+                    complete = False
+                told[union] = consistent, complete
     finally:
         deciding.close()
-    return Reasons(supports, [], conflicts, all_refuting, all_conflicts)
+    return Reasons(told["no"][0], told["yes"][0], told["all"][0], told["no"][1], told["all"][1])
 
 
 def explored(deciding: Deciding, union: str, usable: Flags, deadline: float) -> tuple[Sets, bool]:

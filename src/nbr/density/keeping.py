@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from nbr.density import closed
 from nbr.inference.point import keep
 from nbr.model import Model
-from nbr.ways import Unfit
 
 CHUNK = 1 << 14
 
@@ -20,6 +20,6 @@ def log_keep(model: Model, points: Tensor) -> Tensor:
 
 def _alone(model: Model, points: Tensor) -> Tensor:
     if model.closed:
-        raise Unfit("single points have no weight in models with closed variables")
+        return torch.cat([closed.kept(model, chunk, model.likeliest).log() for chunk in points.split(CHUNK)])
     grades = (model.grades_of_observed(chunk) for chunk in points.split(CHUNK))
     return torch.cat([keep(part, model.likeliest).log() for part in grades])

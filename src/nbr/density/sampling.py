@@ -9,14 +9,16 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from nbr.density import closed
 from nbr.density.chains import CHAINS, MET, Chains, Watch
 from nbr.density.contracted import network
 from nbr.density.draws import Draws
 from nbr.density.likelihood import log_weights
+from nbr.density.sums import CLOSED
 from nbr.errors import NbrError
 from nbr.factors import Network
 from nbr.language import Expression
-from nbr.language.expressions import Atom, Or
+from nbr.language.expressions import Atom, Or, conjunction, conjuncts
 from nbr.model import Model
 from nbr.points.numbered import listing
 from nbr.ways import Cost, Limits, Unfit, Way, auto
@@ -71,7 +73,7 @@ class Sampler:
         if count < 0:
             raise NbrError(f"the number of samples is {count}")
         found = auto(SAMPLES, Sample(self, count, generator), Limits()).found
-        assert found is not None  # chains always find something, or say why not
+        assert found is not None  # chains always find something, or say why not; so does what is drawn forward
         return found
 
     def __reduce__(self) -> tuple[type, tuple[Model, Expression | None]]:
@@ -81,7 +83,10 @@ class Sampler:
     def listed(self) -> tuple[Tensor, Tensor, float] | None:
         """All points, their chances, and which share of the prior they keep; None where they cannot be listed."""
         points = listing(self.model.world)
-        weights = None if points is None else log_weights(self.model, points)
+        try:
+            weights = None if points is None else log_weights(self.model, points)
+        except Unfit:
+            return None
         if points is None or weights is None:
             return None
         if self.given is not None:
@@ -147,6 +152,9 @@ class Kept(Way[Sample, Drawn]):
 
     name = "kept"
 
+    def unfit(self, asked: Sample) -> str | None:
+        return CLOSED if asked.of.model.closed else None
+
     def cost(self, asked: Sample) -> Cost:
         return Cost(0.02)
 
@@ -164,6 +172,33 @@ class Kept(Way[Sample, Drawn]):
                 raise Unfit(f"of {tried:,} points of the prior {kept} are kept")
         points = torch.cat(found)[:count] if found else draws.points(1, generator)[:0]
         return Drawn(points, self.name, draws.share * kept / tried if tried else 1.0)
+
+
+class Forward(Way[Sample, Drawn]):
+    """Points of the prior, closed variables as the least model of rules drawn for each; kept as far as rules hold."""
+
+    name = "forward"
+
+    def unfit(self, asked: Sample) -> str | None:
+        return None if asked.of.model.closed else "no variable is closed"
+
+    def cost(self, asked: Sample) -> Cost:
+        return Cost(0.05)
+
+    def solve(self, asked: Sample, limits: Limits) -> Drawn:
+        model, given, generator = asked.of.model, asked.of.given, asked.generator
+        parts = [] if given is None else [each for each in conjuncts(given) if not each.names() & model.closed]
+        draws = Draws.of(model, conjunction(parts))
+        found, kept, tried = [draws.points(1, generator)[:0]], 0, 0
+        while kept < asked.count:
+            points, chance = closed.forward(model, draws.points(BATCH, generator), generator)
+            met = torch.rand(BATCH, generator=generator, dtype=torch.float64) < chance
+            points = points[met if given is None else met & given.holds(model.world, points)]
+            found.append(points)
+            kept, tried = kept + len(points), tried + BATCH
+            if tried >= TRIED and kept < RARE * tried:
+                raise NbrError(f"of {tried:,} points drawn {kept} meet the condition and the rules: too few to go on")
+        return Drawn(torch.cat(found)[: asked.count], self.name, draws.share * kept / tried if tried else 1.0)
 
 
 class Contracted(Way[Sample, Drawn]):
@@ -189,6 +224,9 @@ class Chained(Way[Sample, Drawn]):
     name = "chains"
     proves = False
 
+    def unfit(self, asked: Sample) -> str | None:
+        return CLOSED if asked.of.model.closed else None
+
     def solve(self, asked: Sample, limits: Limits) -> Drawn:
         draws = asked.of.draws
         starts = torch.cat([draws.points(BATCH, asked.generator) for _ in range(TRIED // BATCH)])
@@ -199,7 +237,7 @@ class Chained(Way[Sample, Drawn]):
         return _from_chains(Chains(draws, asked.of.given, starts, weights, asked.generator), asked.count, share)
 
 
-SAMPLES: list[Way[Sample, Drawn]] = [Listed(), Kept(), Contracted(), Chained()]
+SAMPLES: list[Way[Sample, Drawn]] = [Listed(), Kept(), Forward(), Contracted(), Chained()]
 
 
 def _from_chains(chains: Chains, count: int, acceptance: float) -> Drawn:

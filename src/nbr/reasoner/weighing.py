@@ -11,7 +11,7 @@ from torch import Tensor
 from nbr import tables
 from nbr.asking import every
 from nbr.asking import question as asking
-from nbr.density import filling, likelihood, sampling
+from nbr.density import closed, filling, likelihood, sampling
 from nbr.density.learned import Learned
 from nbr.density.probability import Probability, probability
 from nbr.inference.point import keep
@@ -85,6 +85,8 @@ class Weighing:
         Returns:
             The values, shape (points,).
         """
+        if self.model.closed:
+            return closed.kept(self.model, points, self.model.presence)
         return keep(self.model.grades_of_observed(points), self.model.presence)
 
     def log_prob(self, table: tables.TableLike, seed: int = 0) -> Tensor:

@@ -116,12 +116,16 @@ def heads(statement: Expression) -> tuple[Expression, tuple[str, ...]] | None:
     return Constant(True) if body is None else body, tuple(name for name in names if name is not None)
 
 
+def makes(statement: Expression, closed: Collection[str]) -> tuple[Expression, tuple[str, ...]] | None:
+    """The same where all of these are closed, so that the statement defines them."""
+    told = heads(statement)
+    return None if told is None or not set(told[1]) <= set(closed) else told
+
+
 def _definition(position: int, rule: Rule, closed: Collection[str]) -> Definition | None:
     statement = rule.at_least(1.0) if rule.levels() == [1.0] else None
-    told = None if statement is None else heads(statement)
-    if told is None or not set(told[1]) <= set(closed):
-        return None
-    return Definition(position, *told)
+    told = None if statement is None else makes(statement, closed)
+    return None if told is None else Definition(position, *told)
 
 
 def _true(part: Expression) -> str | None:

@@ -7,7 +7,7 @@ combinations of values is tabulated, and its table becomes a diagram of decision
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from typing import Self
 
@@ -174,9 +174,34 @@ class Statements(Source):
         beliefs = marginals(presence).detach()
         return Formula(encoder.clauses, encoder.count, selectors, question, beliefs, shared), encoder
 
+    def sufficing(self, level: float) -> Formula:
+        """With closed variables, a formula with a selector for each rule: those not set may be there or not."""
+        encoder, there, question = self._defined(level, lambda encoder: [encoder.fresh() for _ in self.model.rules])
+        for literal, rule in zip(there, self.model.rules, strict=True):
+            if rule.degree == 0:
+                encoder.add((-literal,))
+        beliefs = marginals(detached(self.model.presence))
+        return Formula(encoder.clauses, encoder.count, tuple(there), question, beliefs, None, False)
+
     def _closed(self, level: float) -> tuple[Formula, Encoder]:
         """With closed variables: what is true hangs on rules that are absent too, so that no rule has a selector."""
-        rules, presence = self.model.rules, every(detached(self.model.presence))
+        presence, chance = every(detached(self.model.presence)), dict[int, float]()
+
+        def guarded(encoder: Encoder) -> list[int]:
+            weights, told = guards(presence, encoder.fresh)
+            chance.update(weights)
+            return [-encoder.true if guard is None else encoder.both(guard) for guard in told]
+
+        encoder, _, question = self._defined(level, guarded)
+        settled = self.model.closed == set(self.model.world.names)
+        shared = Shared(chance, [])
+        return Formula(
+            encoder.clauses, encoder.count, (), question, presence.marginals, shared, False, settled
+        ), encoder
+
+    def _defined(self, level: float, selected: Callable[[Encoder], list[int]]) -> tuple[Encoder, list[int], int]:
+        """Clauses of all that rules say; for each rule what is true where it is there; and the question."""
+        rules = self.model.rules
         closure = Closure(self.model.world, self.model.program)
         said = {
             place: rule.at_least(level) for place, rule in enumerate(rules) if place not in self.model.program.defining
@@ -185,8 +210,7 @@ class Statements(Source):
         tabulated = {name for table in self.tables.values() for name in table.names}
         whole = tabulated | {name for name, variable in closure.world.variables.items() if variable.boolean}
         encoder = Encoder(closure.world, statements, whole, tabulated)
-        chance, told = guards(presence, encoder.fresh)
-        there = [-encoder.true if guard is None else encoder.both(guard) for guard in told]
+        there = selected(encoder)
         closure.define(encoder, there)
         for position, statement in said.items():
             if statement is not None:
@@ -195,11 +219,7 @@ class Statements(Source):
                 self.tables[position].require(encoder, level, -there[position])
         for condition in self.conditions:
             encoder.require(condition)
-        question = encoder.literal(self.question)
-        shared = Shared(chance, [])
-        settled = self.model.closed == set(self.model.world.names)
-        marginal = presence.marginals
-        return Formula(encoder.clauses, encoder.count, (), question, marginal, shared, False, settled), encoder
+        return encoder, there, encoder.literal(self.question)
 
     def _rules(self, level: float) -> tuple[Encoder, tuple[int, ...]]:
         """All rules, each with its selector."""

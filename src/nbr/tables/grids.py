@@ -9,6 +9,7 @@ import math
 import re
 import zipfile
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -106,9 +107,7 @@ def _file(path: Path, sep: str | None) -> Grid:
         return _sheet(path)
     text, _, notes = content(path)
     found = sep or separator(text)
-    if found not in (",", sep):
-        notes.append(f"columns are separated by {'tabs' if found == chr(9) else repr(found)}")
-    return _csv(text, found, f"{path}: ", notes)
+    return _csv(text, found, f"{path}: ", [*notes, *separated(found, sep)])
 
 
 def _sheet(path: Path) -> Grid:
@@ -163,6 +162,23 @@ def records(text: str, sep: str) -> Any:
     return csv.reader(io.StringIO(text, newline=""), delimiter=sep)
 
 
+def head(first: list[str], where: str) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
+    """Whether the first line has the names of the columns, the names, and what a user should know of them."""
+    # A first line of nothing but numbers is data: the columns have no names.
+    has_names = not all(texts.number(cell) is not None or texts.hole(cell) for cell in first)
+    return has_names, *named(first if has_names else [f"x{i}" for i in range(len(first))], where)
+
+
+def separated(sign: str, said: str | None) -> list[str]:
+    """What a user should know of the sign between columns that was found."""
+    return [] if sign in (",", said) else [f"columns are separated by {'tabs' if sign == chr(9) else repr(sign)}"]
+
+
+def uneven(number: int, fields: int, columns: int) -> str:
+    """The problem of a record that has too few fields, or too many."""
+    return f"row {number} has {fields} fields, and there are {columns} columns"
+
+
 def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
     reader = records(text, sep)
     try:
@@ -171,35 +187,52 @@ def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
         raise NbrError(f"{where}not a CSV file: {error}") from None
     if not lines:
         raise NbrError(f"{where}the file is empty")
-    # A first line of nothing but numbers is data: the columns have no names.
-    first = lines[0][1]
-    has_names = not all(texts.number(cell) is not None or texts.hole(cell) for cell in first)
+    has_names, names, said = head(lines[0][1], where)
     body = lines[1:] if has_names else lines
-    names, said = named(first if has_names else [f"x{i}" for i in range(len(first))], where)
-    wrong = [
-        f"row {number} has {len(line)} fields, and there are {len(names)} columns"
-        for number, line in body
-        if len(line) != len(names)
-    ]
+    wrong = [uneven(number, len(line), len(names)) for number, line in body if len(line) != len(names)]
     problems([where + wrong[0], *wrong[1:]] if wrong else [])
     columns = [np.array([line[at] for _, line in body], dtype=object) for at in range(len(names))]
     if sep == ";":
-        points = any(POINT.match(cell) for column in columns for cell in column)
-        columns = [_decimal(column, points) for column in columns]
+        signs = Signs(len(names))
+        signs.add(columns)
+        columns = [pointed(column) if comma else column for column, comma in zip(columns, signs.commas, strict=True)]
     numbers = np.array([number for number, _ in body], dtype=np.int64)
     return Grid(where, names, tuple(columns), numbers, (*notes, *said))
 
 
-def _decimal(column: np.ndarray, points: bool) -> np.ndarray:
-    """Where columns are separated by semicolons, 1,5 is one and a half; unless points stand there too.
+class Signs:
+    """What commas mean in columns that semicolons separate: 1,5 is one and a half, unless points stand there too.
 
     Where points stand in other columns, commas between three digits each are between thousands.
     """
-    cells = column.tolist()
-    some = [cell for cell in cells if COMMA.match(cell)]
-    if not some or any("." in cell for cell in cells) or (points and all(map(texts.GROUPED.match, some))):
-        return column
-    return np.array([cell.replace(",", ".") if COMMA.match(cell) else cell for cell in cells], dtype=object)
+
+    def __init__(self, columns: int) -> None:
+        self.comma, self.point, self.broken = ([False] * columns for _ in range(3))
+        self.numbers = False  # with a point, in any column
+
+    def add(self, columns: Iterable[np.ndarray]) -> None:
+        """Take in some rows."""
+        for at, column in enumerate(columns):
+            for cell in column.tolist():
+                if COMMA.match(cell):
+                    self.comma[at] = True
+                    self.broken[at] = self.broken[at] or texts.GROUPED.match(cell) is None
+                elif "." in cell:
+                    self.point[at] = True
+                    self.numbers = self.numbers or POINT.match(cell) is not None
+
+    @property
+    def commas(self) -> list[bool]:
+        """In which columns 1,5 is one and a half."""
+        return [
+            comma and not point and (broken or not self.numbers)
+            for comma, point, broken in zip(self.comma, self.point, self.broken, strict=True)
+        ]
+
+
+def pointed(column: np.ndarray) -> np.ndarray:
+    """A column with points in the place of decimal commas."""
+    return np.array([cell.replace(",", ".") if COMMA.match(cell) else cell for cell in column.tolist()], dtype=object)
 
 
 def named(names: list[str], where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

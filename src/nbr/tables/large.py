@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -14,22 +14,24 @@ from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.parallel import Told, mapped, nobody
-from nbr.tables.grids import problems
+from nbr.tables.grids import SHEETS, problems
 from nbr.tables.like import TableLike
 from nbr.tables.parquet import ENDINGS, Parquet, Piece, Seen
-from nbr.tables.reading import kind_of, read, strange
+from nbr.tables.reading import kind_of, read, strange, unreadable
+from nbr.tables.streamed import Csv, lines
 from nbr.tables.table import SAMPLE, Table
 from nbr.tables.tally import Tally
 from nbr.world import Variable, World
 
-ROWS = 200_000  # from which on a Parquet table is not read as a whole
+ROWS = 200_000  # from which on a table is not read as a whole
+Source = Parquet | Csv
 
 
 @dataclass(frozen=True)
 class Large:
-    """Parquet tables that are read some rows at a time, as codes of a world."""
+    """Tables that are read some rows at a time, as codes of a world."""
 
-    sources: tuple[Parquet, ...]
+    sources: tuple[Source, ...]
     world: World
     na: frozenset[str]
     notes: tuple[str, ...]
@@ -77,13 +79,23 @@ class Large:
         return found
 
 
-def is_large(sources: TableLike) -> bool:
-    """Whether tables are better read some rows at a time: large Parquet files, and folders of Parquet files."""
+def is_large(sources: TableLike, csv: bool = True) -> bool:
+    """Whether tables are better read some rows at a time: large files, and folders of Parquet files.
+
+    Args:
+        sources: paths, or other tables, which are in memory already
+        csv: whether CSV files count, too
+    """
     paths = _paths(sources)
-    if not any(path.is_dir() or path.suffix.lower() in ENDINGS for path in paths):
-        return False
-    opened = [Parquet.of(path) for path in paths if path.is_dir() or path.suffix.lower() in ENDINGS]
-    return any(path.is_dir() for path in paths) or sum(each.rows for each in opened) > ROWS
+    parquet = [path for path in paths if path.suffix.lower() in ENDINGS]
+    workbooks = any(path.suffix.lower() in SHEETS for path in paths)  # are read as a whole, and CSV beside them
+    counted = parquet if workbooks or not csv else [path for path in paths if not path.is_dir()]
+    return any(path.is_dir() for path in paths) or sum(map(_rows, counted)) > ROWS
+
+
+def _rows(path: Path) -> int:
+    """About how many rows a file has."""
+    return Parquet.of(path).rows if path.suffix.lower() in ENDINGS else lines(path)
 
 
 def open_large(
@@ -93,15 +105,16 @@ def open_large(
     columns: Mapping[str, str | Variable] | None = None,
     drop: Iterable[str] = (),
     na: Iterable[str] = (),
+    sep: str | None = None,
     jobs: int | None = None,
     told: Told = nobody,
 ) -> Large:
     """Open large tables; without a world, find it from all cells of all of them in one pass."""
     paths = _paths(sources)
     for path in paths:
-        if not path.is_dir() and path.suffix.lower() not in ENDINGS:
-            raise NbrError(f"{path}: beside a large Parquet table others have to be Parquet too")
-    opened, dropped, holes = tuple(map(Parquet.of, paths)), set(drop), frozenset(na)
+        if path.suffix.lower() in SHEETS:
+            raise NbrError(f"{path}: beside a large table others have to be CSV or Parquet files, not workbooks")
+    opened, dropped, holes = tuple(_opened(path, sep) for path in paths), set(drop), frozenset(na)
     notes = [note for each in opened for note in each.notes]
     if world is not None:
         return Large(opened, world, holes, (*notes, *strange(opened, world)))
@@ -112,7 +125,7 @@ def open_large(
         for part in mapped(partial(each.seen, dropped, holes), each.pieces, jobs, told):
             for name, seen in part.items():
                 found.setdefault(name, Seen()).merge(seen)
-    variables, said = _kinds(found, columns or {})
+    variables, said = _kinds(opened, found, columns or {})
     if not variables:
         raise NbrError(f"{opened[0].where}no column is left to learn from: " + "; ".join(said[:5]))
     return Large(opened, World(variables), holes, (*notes, *said))
@@ -135,7 +148,7 @@ def learnable(
     """
     if isinstance(sources, Table) or not is_large(sources):
         return thinned(read(sources, world, columns=columns, drop=drop, na=na, sep=sep), seed)
-    found = open_large(sources, world, columns=columns, drop=drop, na=na, jobs=jobs)
+    found = open_large(sources, world, columns=columns, drop=drop, na=na, sep=sep, jobs=jobs)
     return found.counted(jobs) or found.drawn(SAMPLE, seed)
 
 
@@ -156,7 +169,19 @@ def thinned(table: Table, seed: int) -> Table:
     return Table(table.world, table.codes[torch.from_numpy(chosen)], (*table.notes, note))
 
 
-def _kinds(found: Mapping[str, Seen], columns: Mapping[str, str | Variable]) -> tuple[dict[str, Variable], list[str]]:
+def _opened(path: Path, sep: str | None) -> Source:
+    return Parquet.of(path) if path.is_dir() or path.suffix.lower() in ENDINGS else Csv.of(path, sep)
+
+
+def _place(opened: Sequence[Source], name: str, cell: str) -> str:
+    """Where a cell first stands, as a user counts; of a Parquet file the column alone."""
+    places = (each.place(name, cell) for each in opened if name in each.names)
+    return next((place for place in places if place is not None), f"column {name!r}")
+
+
+def _kinds(
+    opened: Sequence[Source], found: Mapping[str, Seen], columns: Mapping[str, str | Variable]
+) -> tuple[dict[str, Variable], list[str]]:
     variables: dict[str, Variable] = {}
     notes, wrong = [], []
     for name, seen in found.items():
@@ -166,7 +191,7 @@ def _kinds(found: Mapping[str, Seen], columns: Mapping[str, str | Variable]) -> 
             variables[name] = kind.variable
         if kind.note:
             notes.append(f"{name}: {kind.note}")
-        wrong += [f"column {name!r}: {cell!r} is not {columns.get(name, 'a number')}" for cell in kind.wrong]
+        wrong += [unreadable(_place(opened, name, cell), name, cell, columns.get(name)) for cell in kind.wrong]
     problems(wrong)
     return variables, notes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,6 +69,10 @@ class Parquet:
     def rows(self) -> int:
         return sum(piece.rows for piece in self.pieces)
 
+    def place(self, name: str, cell: str) -> str | None:
+        """Rows of a Parquet file have no numbers."""
+        return None
+
     def batches(self, piece: Piece, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Some rows of a piece at a time, the named columns alone, in that order."""
         wanted = [self.columns[self.names.index(name)] for name in names]
@@ -119,10 +123,22 @@ class Seen:
             told = zip(values.to_pylist(), counts.to_pylist(), strict=True)
             self._take(Counter({word: count for value, count in told if (word := text(value)) not in na}), len(column))
 
+    def count(self, cells: Sequence[str], na: frozenset[str]) -> None:
+        """Take in cells that are texts."""
+        counted = Counter(cells)
+        for hole in na:
+            del counted[hole]
+        if self.full:
+            self._reach(counted)
+        else:
+            self._take(counted, len(cells))
+
     def merge(self, later: Seen) -> None:
         """Take in what a later piece of the table has."""
         if later.ends is not None:
             self._widen(later.ends)
+        if self.full:
+            self._reach(later.cells)
         if not self.full:
             self._take(later.cells, later.rows)
             self.full = self.full or later.full
@@ -136,6 +152,12 @@ class Seen:
         self.cells.update(cells)
         self.rows += rows
         self.full = len(self.cells) > DISTINCT
+
+    def _reach(self, cells: Iterable[str]) -> None:
+        """The ends of numbers among cells that are not kept."""
+        numbers = [number for cell in cells if (number := texts.number(cell)) is not None]
+        if numbers:
+            self._widen((min(numbers), max(numbers)))
 
     def _widen(self, ends: tuple[float, float]) -> None:
         self.ends = ends if self.ends is None else (min(self.ends[0], ends[0]), max(self.ends[1], ends[1]))

@@ -15,6 +15,7 @@ from nbr.tables.coding import decode, encode
 from nbr.tables.grids import Grid, grid, problems
 from nbr.tables.like import TableLike
 from nbr.tables.parquet import Parquet
+from nbr.tables.streamed import Csv
 from nbr.tables.table import Table
 from nbr.world import Variable, World
 
@@ -102,11 +103,14 @@ def kind_of(name: str, cells: Counter[str], said: str | Variable | None, rows: i
 
 def _places(found: list[Any], name: str, cell: str, said: object) -> list[str]:
     each, row = next((each, column.tolist().index(cell)) for each, column in found if cell in column.tolist())
-    what = said if said is not None else "number"
-    what = f"{str(what).partition(':')[0]}"
-    said = f"--na {cell!r} or --column {name!r}=choice (in Python na=, columns=)"
-    help = f"leave it empty where nothing was observed, or say {said}"
-    return [f"{each.place(row, name)}: {cell!r} is not a {what}; {help}"]
+    return [unreadable(each.place(row, name), name, cell, said)]
+
+
+def unreadable(place: str, name: str, cell: str, said: object) -> str:
+    """The problem of a cell that is not of the kind that its column is said to be of."""
+    kind = str(said if said is not None else "number").partition(":")[0]
+    told = f"--na {cell!r} or --column {name!r}=choice (in Python na=, columns=)"
+    return f"{place}: {cell!r} is not a {kind}; leave it empty where nothing was observed, or say {told}"
 
 
 def _without(each: Grid, dropped: set[str]) -> Grid:
@@ -115,7 +119,7 @@ def _without(each: Grid, dropped: set[str]) -> Grid:
     return Grid(each.where, names, columns, each.lines, each.notes)
 
 
-def strange(grids: Sequence[Grid | Parquet], world: World) -> list[str]:
+def strange(grids: Sequence[Grid | Parquet | Csv], world: World) -> list[str]:
     """Columns that a world does not have are left out; an error if one looks misspelt, or none is left."""
     notes = []
     for each in grids:

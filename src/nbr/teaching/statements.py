@@ -72,11 +72,11 @@ class Statement:
         `logs` has for each sensed variable the log plausibility of its values, (rows, values) in the order of the
         variable, whose scale does not matter. `rows` are numbers of rows of the columns; beliefs may be learned.
         """
-        weights = {}
-        for name in self.sensed:
-            log = logs[name].double()
-            whole = log.logsumexp(dim=1, keepdim=True) if self.alone else log.detach().amax(dim=1, keepdim=True)
-            weights[name] = (log - whole).clamp(min=LEAST).exp()
+        weights: dict[str, Tensor] = {}
+        for alike in self._sizes:  # at once, since hundreds of small steps take longer than what they compute
+            log = torch.stack([logs[name] for name in alike]).double()
+            whole = log.logsumexp(dim=2, keepdim=True) if self.alone else log.detach().amax(dim=2, keepdim=True)
+            weights |= dict(zip(alike, (log - whole).clamp(min=LEAST).exp(), strict=True))
         network = self.network if beliefs is None else self.network.believing(beliefs)
         every = self._every if self.alone else network.weighed(weights | self.known(rows), [None] * len(rows))
         return network.weighed(weights | self.known(rows), [self.said] * len(rows)) - every
@@ -89,6 +89,14 @@ class Statement:
     def known(self, rows: Tensor) -> dict[str, Tensor]:
         """The numbers in the columns of some rows, as weights of their digits."""
         return {name: weight for column in self.columns for name, weight in column.known(rows).items()}
+
+    @cached_property
+    def _sizes(self) -> list[list[str]]:
+        """The sensed variables, those with as many values together."""
+        found: dict[int, list[str]] = {}
+        for name in self.sensed:
+            found.setdefault(len(values(name, self.model.world.variables[name])), []).append(name)
+        return list(found.values())
 
     @cached_property
     def _every(self) -> Tensor:

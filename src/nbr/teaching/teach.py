@@ -42,6 +42,7 @@ def train(
     batch: int = Settings.batch,
     rate: float = Settings.rate,
     shift: int | None = None,
+    augment: float = Settings.augment,
     groups: int | None = None,
     seed: int = 0,
     checkpoint: str | PathLike[str] | None = None,
@@ -69,6 +70,8 @@ def train(
         batch: The number of pictures in a training step.
         rate: The learning rate.
         shift: The number of pixels by which pictures are shifted at random.
+        augment: The strength of small random turns, slants, sizes and shifts of pictures besides; at 1, turns of up to
+            10 degrees and sizes of up to 10% more or less; at 0, none.
         groups: The number of groups of similar pictures.
         seed: The seed of all randomness.
         checkpoint: A folder for checkpoints; a run that was stopped continues from it.
@@ -81,9 +84,14 @@ def train(
     known.alone("sensors learn from statements")
     if not isinstance(examples, Examples):
         examples = Examples.of(known.world, examples, says)
-    settings = Settings(epochs=epochs, batch=_count(batch), rate=_positive("rate", rate), shift=shift, seed=seed)
-    if epochs is not None:
-        _positive("epochs", epochs)
+    settings = Settings(
+        epochs=None if epochs is None else _positive("epochs", epochs),
+        batch=_count(batch),
+        rate=_positive("rate", rate),
+        shift=shift,
+        augment=0.0 if augment == 0 else _positive("augment", augment),
+        seed=seed,
+    )
     if groups is not None:
         left = left_open(known, examples, groups, seed)
         if left.words:
@@ -129,6 +137,7 @@ def _doubting(
         batch=settings.batch,
         rate=settings.rate,
         shift=settings.shift,
+        augment=settings.augment,
         seed=settings.seed,
         checkpoint=checkpoint,
         verbose=watch,

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.optim.lr_scheduler import LambdaLR
 
+from nbr.classify.augment import affine, drawn
 from nbr.errors import NbrError
 from nbr.lipschitz import Stiefel
 from nbr.model import Model
@@ -37,6 +38,7 @@ class Settings:
     batch: int = 120  # pictures a step, of as many whole examples as that makes
     rate: float = 0.002
     shift: int | None = None  # pixels that pictures are moved by at most; None: a fourteenth of the shorter side
+    augment: float = 0.0  # strength of small turns, slants, sizes and shifts of pictures; 1: turns of up to 10 degrees
     warm: float = 0.05  # of all steps, until the full rate
     average: float = 0.999  # of the weights that are kept
     pace: float = 5.0  # how many times faster beliefs move
@@ -85,6 +87,10 @@ class Teaching:
             passes = min(max(LOOKS / examples.looks, PASSES[0]), PASSES[1])
         self.steps = max(1, round(passes * self.each))
         self.shift = shift(examples.shape, settings.shift)
+        if settings.augment and len(examples.shape) not in (2, 3):
+            raise NbrError(
+                "only pictures, (height, width) or (height, width, colours), are augmented: leave augment at 0"
+            )
         self.wide = pad(examples.pool, (self.shift,) * 4) if self.shift else examples.pool
         self.average = averaged(learner, settings.average)
         self.checkpoint = None if path is None else Checkpoint(path, self._fingerprint(model))
@@ -128,13 +134,15 @@ class Teaching:
         """Nats a picture of the examples of a step."""
         source = generator(self.settings.seed, step)
         rows = self._rows(step)
-        pictures = {name: self._moved(where[rows], source) for name, where in self.examples.where.items()}
+        where = self.examples.where
+        moved = self._moved(torch.cat([each[rows] for each in where.values()]), source)
+        pictures = dict(zip(where, moved.chunk(len(where)), strict=True))
         beliefs = self.learner.beliefs() if self.learner.rules else None
         logs = self.said.log_likelihood(self.learner.logs(pictures), rows, beliefs)
         sure = self.examples.beliefs[rows]
         if bool((sure < 1).any()):  # P = b P(statement) + (1 - b), since a rule of belief b keeps 1 - b elsewhere
             logs = torch.where(sure == 1, logs, torch.logaddexp(sure.log() + logs, (1 - sure).clamp(min=LEAST).log()))
-        return -logs.mean() / len(self.examples.where)
+        return -logs.mean() / len(where)
 
     def _rows(self, step: int) -> Tensor:
         epoch, number = divmod(step, self.each)
@@ -144,14 +152,16 @@ class Teaching:
         return self.order[1][number * self.size : (number + 1) * self.size]
 
     def _moved(self, places: Tensor, source: torch.Generator) -> Tensor:
-        """Pictures, each shifted by some pixels."""
+        """Pictures, each shifted by some pixels and turned, slanted and sized a little."""
         pictures = self.wide[places]
-        if not self.shift:
+        if self.shift:
+            tall, wide = self.examples.shape[:2]
+            down, right = torch.randint(0, 2 * self.shift + 1, (2, len(places), 1), generator=source)
+            rows, columns = down + torch.arange(tall), right + torch.arange(wide)
+            pictures = pictures[torch.arange(len(places))[:, None, None], rows[:, :, None], columns[:, None, :]]
+        if not self.settings.augment:
             return pictures
-        tall, wide = self.examples.shape[:2]
-        down, right = torch.randint(0, 2 * self.shift + 1, (2, len(places), 1), generator=source)
-        rows, columns = down + torch.arange(tall), right + torch.arange(wide)
-        return pictures[torch.arange(len(places))[:, None, None], rows[:, :, None], columns[:, None, :]]
+        return affine(pictures, drawn(len(places), self.settings.augment, source))
 
     def _after(self, step: int, loss: float) -> bool:
         self.average.update_parameters(self.learner)
