@@ -37,6 +37,7 @@ STOREYS = [
     ["__main__"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(STOREYS) for room in rooms}
+MAKE_THEM = {"rules", "priors", "learning"}  # rooms that make rules and priors of some kind
 
 
 def modules() -> dict[str, Path]:
@@ -152,3 +153,12 @@ def test_nobody_asks_of_which_kind_a_variable_is() -> None:
     inside = [path for path in SOURCE.rglob("*.py") if path.parts[-2] != "variables" and path.name != "checks.py"]
     found = [str(path.relative_to(SOURCE)) for path in inside if asks.search(path.read_text(encoding="utf-8"))]
     assert not found, f"use a method or flag of nbr.variables in {', '.join(found)}"
+
+
+def test_nobody_asks_of_which_kind_a_rule_or_a_prior_is() -> None:
+    """Rules and priors are asked for what they know; who makes them, and learns them, may tell them apart."""
+    kinds = r"Clause|Neural|Fuzzy|Memory|CodeNetwork|Projected|Independent|Empirical|Trees|Mixture|Drawn"
+    asks = re.compile(rf"isinstance\([^\n]*\b({kinds})\b")
+    inside = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in MAKE_THEM]
+    found = [str(path.relative_to(SOURCE)) for path in inside if asks.search(path.read_text(encoding="utf-8"))]
+    assert not found, f"use what nbr.rules.base or nbr.priors.base say in {', '.join(found)}"

@@ -75,7 +75,7 @@ class Model:
 
     def _check_closed(self) -> None:
         object.__setattr__(self, "closed", frozenset(self.closed))
-        if self.closed and (self.codec is not None or isinstance(self.prior, Model)):
+        if self.closed and (self.codec is not None or self.below is not None):
             raise NbrError("closed variables are for models of their own, without a decoder or a learned prior")
         definitions.check(self.world, self.closed)
         for position, rule in enumerate(self.rules, 1):
@@ -143,12 +143,17 @@ class Model:
         return self.world if self.codec is None else self.codec.latent
 
     @property
+    def below(self) -> Model | None:
+        """The model that this one stands on, as its prior."""
+        return self.prior if isinstance(self.prior, Model) else None
+
+    @property
     def bodies(self) -> tuple[Model, ...]:
         """The model itself and those that it stands on, as priors.
 
         Fuzzy rules of two bodies do not mix: the weight of a point is the prior's times P_keep of every body.
         """
-        return (self, *self.prior.bodies) if isinstance(self.prior, Model) else (self,)
+        return (self,) if self.below is None else (self, *self.below.bodies)
 
     @property
     def base(self) -> Prior:

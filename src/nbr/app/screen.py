@@ -14,7 +14,6 @@ from nbr.density.probability import Probability
 from nbr.language.words import spoken
 from nbr.reasoner import Reasoner
 from nbr.restating.restated import Restated
-from nbr.rules import Clause
 from nbr.rules.support import Support
 from nbr.world import Variable, World
 
@@ -175,7 +174,7 @@ def _rules(reasoner: Reasoner) -> list[str]:
     if not reasoner.rules:
         return []
     numbered = list(enumerate(zip(reasoner.rules, reasoner.restated(), strict=True), 1))
-    adds = {at: rule.adds for at, (rule, _) in numbered if isinstance(rule, Clause) and rule.adds is not None}
+    adds = {at: rule.adds for at, (rule, _) in numbered if rule.adds is not None}
     counted = any(rule.support is not None for rule in reasoner.rules)
     levels = sorted({rule.support.level for rule in reasoner.rules if rule.support and rule.support.level})
     limits = ", ".join(f"{level:.4g}" for level in levels)
@@ -190,7 +189,7 @@ def _rules(reasoner: Reasoner) -> list[str]:
         beside = (_counted(rule.support) if counted else "") + gain
         lines.append(f"  {position:>3}  {rule.degree:.4f}{beside}  {said}")
         told = f"in words: {words}" if isinstance(words, Restated) else f"({words})" if words else ""
-        if position in adds and isinstance(rule, Clause):
+        if position in adds and rule.expression is not None:
             told = f"({spoken(rule.expression)})"
         lines += [" " * (15 + len(beside)) + told] if told else []
     return lines
@@ -214,7 +213,7 @@ def reasoner_json(reasoner: Reasoner) -> dict[str, object]:
             "belief": rule.degree,
             "restated": words.as_json() if isinstance(words, Restated) else None,
         }
-        | ({"adds": rule.adds} if isinstance(rule, Clause) and rule.adds is not None else {})
+        | ({"adds": rule.adds} if rule.adds is not None else {})
         | ({"support": _told(rule.support)} if rule.support is not None else {})
         | ({"source": rule.source.name} if rule.source is not None else {})
         | ({"one_of": sources.others(rule, reasoner)} if rule.choice is not None else {})

@@ -11,7 +11,7 @@ from nbr.asking.outcome import Outcome
 from nbr.inference.selectors import Selectors
 from nbr.language import Expression
 from nbr.language.expressions import Constant
-from nbr.rules import Clause, Rule
+from nbr.rules import Rule
 from nbr.sources import Listing, Statements
 from nbr.sources.listing import ties
 from nbr.sources.regions import why_not
@@ -100,13 +100,9 @@ class Asked:
 
 def key(part: Component) -> object | None:
     """What tells one part from another, where that can be said: where all its rules are statements."""
-    if not all(isinstance(rule, Clause) for rule in part.model.rules):
+    if any(rule.expression is None for rule in part.model.rules):
         return None
     if not all(each is None or isinstance(each, Expression) for each in (part.proposition, part.condition)):
         return None
-    rules = tuple(
-        (rule.text, rule.unless, rule.degree, rule.source, rule.choice)
-        for rule in part.model.rules
-        if isinstance(rule, Clause)
-    )
+    rules = tuple((rule.expression, rule.degree, rule.source, rule.choice) for rule in part.model.rules)
     return part.model.world, part.model.closed, rules, part.proposition, part.condition

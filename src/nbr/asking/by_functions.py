@@ -16,10 +16,10 @@ from nbr.asking.asked import Asked
 from nbr.asking.outcome import Outcome
 from nbr.factors import Network
 from nbr.factors import Unfit as TooWide
-from nbr.language.expressions import And, Atom, Expression, Implies, conjuncts
+from nbr.language.expressions import And, Atom, Implies, conjuncts
 from nbr.model import Model
 from nbr.priors import uniform
-from nbr.rules import Clause, Rule
+from nbr.rules import Rule
 from nbr.ways import Cost, Limits, Unfit, Way
 
 SURE = 1e-9  # by which the possibilities of a row may miss 1
@@ -104,9 +104,9 @@ def _rows(rules: Iterable[Rule]) -> list[Row]:
 def _read(rule: Rule) -> tuple[Row, str] | None:
     """The row that a rule is of, and the value that it gives."""
     reliable = rule.source is None or (rule.source.reliability == 1 and not rule.source.nested)
-    if not isinstance(rule, Clause) or not reliable:
+    said = rule.expression
+    if said is None or not reliable:
         return None
-    said: Expression = rule.expression
     premise = list(conjuncts(said.premise)) if isinstance(said, Implies) else []
     head = said.conclusion if isinstance(said, Implies) else said
     if not all(isinstance(each, Atom) and each.operator == "=" for each in (*premise, head)):

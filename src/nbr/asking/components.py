@@ -15,7 +15,7 @@ from nbr import clock
 from nbr.language import Expression
 from nbr.language.expressions import Constant, conjunction, conjuncts
 from nbr.model import Model
-from nbr.rules import Clause, Rule
+from nbr.rules import Rule
 from nbr.world import World
 
 Set = Expression | Rule
@@ -94,7 +94,7 @@ def _component(
     if isinstance(proposition, Rule):
         proposition = proposition.bind(world)
     chosen, closed = [model.rules[position] for position in rules], model.closed & set(world.names)
-    if all(isinstance(rule, Clause) for rule in chosen):
+    if all(rule.expression is not None for rule in chosen):
         beliefs = tuple((rule.degree, rule.source, rule.choice) for rule in chosen)
         key = ("part", *names, *rules, beliefs, closed)
         part = model.once(key, lambda: Model(world, tuple(chosen), kept=model.kept, closed=closed))

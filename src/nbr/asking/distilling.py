@@ -100,7 +100,7 @@ def restated(model: Model, prior: Prior, deadline: float = float("inf"), seed: i
         return prior.sample(count, generator)
 
     for rule in model.rules:
-        if isinstance(rule, Clause):
+        if rule.expression is not None:
             yield ""
         elif clock.now() >= deadline:
             yield "no statement was found in time"

@@ -117,4 +117,4 @@ def _log_weights(model: Model, condition: Set | None, points: Tensor, scored: bo
         return found if condition is None else torch.where(condition.holds(model.world, points), found, -math.inf)
     grades = torch.cat([model.grades_of_observed(points), condition.grades(points)[:, None]], dim=1)
     kept = keep(grades, with_certain(model.likeliest)).log()
-    return known + kept if not isinstance(model.prior, Model) else known + kept + log_keep(model.prior, points)
+    return known + kept if model.below is None else known + kept + log_keep(model.below, points)

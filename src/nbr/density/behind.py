@@ -67,7 +67,7 @@ def under(
     names = frozenset[str]().union(*reads, *(rule.inputs for rule in graded))
     if model.seen is None or (condition is None and not graded):
         return Under(model.seen, names, 1.0)
-    weighed = [(rule.expression, 1 - rule.degree) for rule in graded]  # type: ignore[attr-defined]
+    weighed = [(rule.expression, 1 - rule.degree) for rule in graded if rule.expression is not None]
     if len(weighed) > GRADED:
         least = math.prod(weight for _, weight in weighed)
         return Under(model.seen, names, least * _least(model, condition, generator, budget))

@@ -17,7 +17,6 @@ from nbr.density.draws import Draws
 from nbr.density.keeping import log_keep
 from nbr.errors import NbrError
 from nbr.language import Expression
-from nbr.priors import Independent
 
 STARTS, EACH = 64, 16  # and chains from each
 CHAINS = STARTS * EACH
@@ -56,7 +55,7 @@ class Chains:
         """A fresh point offered to each chain, and every variable moved once."""
         self._accept(self.draws.points(CHAINS, self.generator))
         prior = self.draws.model.base
-        if not isinstance(prior, Independent):
+        if prior.independent is None:
             for block in torch.randperm(len(prior.world), generator=self.generator).chunk(BLOCKS):
                 self._accept(prior.redraw(self.state, block, self.generator))
             return

@@ -24,7 +24,7 @@ from nbr.language import Expression
 from nbr.language.linear import compares_numbers
 from nbr.model import Model
 from nbr.points.cells import cells
-from nbr.priors import Independent
+from nbr.priors.base import Prior
 from nbr.rules import Rule
 from nbr.sources.closure import Closure
 from nbr.sources.encoding import Encoder
@@ -39,7 +39,7 @@ def counted(
 ) -> tuple[float, float] | None:
     """The sums of P_0 P_keep over Q and C, and over C; None where that cannot be counted, or not in time."""
     levels = _levels(model)
-    if levels is None or not isinstance(model.base, Independent) or not ganak.available():
+    if levels is None or model.base.independent is None or not ganak.available():
         return None
     both, whole, before = 0.0, 0.0, 0.0
     for level in levels:
@@ -53,7 +53,7 @@ def counted(
 def countable(model: Model, question: Expression, condition: Expression | None) -> bool:
     """Whether a counter would find the sums if it had the time."""
     levels = _levels(model)
-    if levels is None or not isinstance(model.base, Independent):
+    if levels is None or model.base.independent is None:
         return False
     said = [rule.at_least(level) for rule in _rules(model) if rule.degree > 0 for level in levels]
     return all(each is not None for each in said) and not compares_numbers([question, condition, *said])
@@ -78,7 +78,7 @@ def _rules(model: Model) -> Iterable[Rule]:
 
 def _sums(
     model: Model,
-    prior: Independent,
+    prior: Prior,
     question: Expression,
     condition: Expression | None,
     level: float,
@@ -128,7 +128,7 @@ def _selected(
             encoder.require(statement, unless=-there[position])
 
 
-def _masses(prior: Independent, encoder: Encoder, name: str, statements: list[Expression]) -> list[float]:
+def _masses(prior: Prior, encoder: Encoder, name: str, statements: list[Expression]) -> list[float]:
     """The probability of each class of values that statements tell apart."""
     member = torch.tensor(encoder.members(name))
     values, classes = spots(prior.world, name, statements), member
@@ -137,13 +137,13 @@ def _masses(prior: Independent, encoder: Encoder, name: str, statements: list[Ex
     found = []
     for number in range(int(member.max()) + 1):
         mine = classes == number
-        found.append(math.exp(prior.log_mass({name: pieces(values, mine) if real else mine})))
+        mass = prior.log_mass({name: pieces(values, mine) if real else mine})
+        assert mass is not None  # of independent variables it is known
+        found.append(math.exp(mass))
     return [mass / math.fsum(found) for mass in found]
 
 
-def _spot_classes(
-    prior: Independent, name: str, statements: list[Expression], values: Tensor, member: Tensor
-) -> Tensor:
+def _spot_classes(prior: Prior, name: str, statements: list[Expression], values: Tensor, member: Tensor) -> Tensor:
     """The class of each edge and middle of a real; -1 where a real with a step has no value."""
     cuts = {cut for statement in statements for cut in statement.cuts(prior.world).get(name, ())}
     small = World({name: prior.world.variables[name]})

@@ -20,7 +20,7 @@ from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.points.numbered import listing
-from nbr.priors import Empirical, Prior
+from nbr.priors import Prior
 from nbr.world import World
 
 SPELLED = 1 << 13  # combinations of values up to which a condition is spelled out
@@ -83,7 +83,7 @@ class Draws:
 def _spelled(prior: Prior, condition: Expression) -> tuple[Tensor, Tensor] | None:
     """All values of the variables a condition reads that meet it, as rows with holes, with their log masses."""
     names = sorted(condition.names())
-    if isinstance(prior, Empirical):  # its rows are few and weighed one by one anyway
+    if prior.rows is not None:  # its rows are few and weighed one by one anyway
         return None
     found = spread(prior.world, names, SPELLED)
     if found is None:

@@ -44,22 +44,23 @@ def _prior(world: World, left: Model, right: Model) -> Prior | Model | None:
         priors = priors[:1]
     if len(priors) == 1 and priors[0].world == world:
         return priors[0]
-    if not all(isinstance(prior, Independent) for prior in priors):
+    alone = [prior.independent if isinstance(prior, Prior) else None for prior in priors]
+    if None in alone:
         kinds = " and ".join(type(prior).__name__ for prior in priors)
         raise NbrError(
             f"the priors of the two models ({kinds}) cannot be combined; make Reasoner(r.world | s.world, "
             "[*r.rules, *s.rules], prior=...) with the prior that you mean"
         )
     columns = dict(zip(world.names, uniform(world).columns, strict=True))
-    for prior in priors:
-        for name, column in zip(prior.world.names, prior.columns, strict=True):  # type: ignore[union-attr]
+    for prior, known in zip(priors, alone, strict=True):
+        for name, column in zip(prior.world.names, known or (), strict=True):
             columns[name] = _product(name, world.variables[name], columns[name], column)
     return Independent(world, list(columns.values()))
 
 
 def _own(model: Model, other: Model) -> Prior | Model | None:
     """The prior of a model, unless that is what the other model says."""
-    trained_on_top = isinstance(model.prior, Model) and _rules(model.prior) == _rules(other)
+    trained_on_top = model.below is not None and _rules(model.below) == _rules(other)
     return None if trained_on_top else model.prior
 
 

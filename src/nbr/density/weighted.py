@@ -11,7 +11,7 @@ from torch import Tensor
 from nbr.density.draws import spread
 from nbr.density.keeping import log_keep
 from nbr.model import Model
-from nbr.priors import Empirical, Prior
+from nbr.priors import Prior
 
 LISTED = 1 << 20
 HOLED = 1 << 16  # rows with holes, which a prior sums over
@@ -21,8 +21,8 @@ _last: WeakKeyDictionary[Prior, tuple[list[str], Tensor]] = WeakKeyDictionary() 
 
 def listable(model: Model, names: Iterable[str]) -> int | None:
     """How many points `listed` would weigh; None where there are too many."""
-    if isinstance(model.base, Empirical):
-        return len(model.base.points)
+    if model.base.rows is not None:
+        return len(model.base.rows[0])
     needed = _needed(model, names)
     sizes = [model.world.variables[name].size for name in needed]
     if any(size is None for size in sizes):
@@ -37,8 +37,9 @@ def listed(model: Model, names: Iterable[str]) -> tuple[Tensor, Tensor] | None:
     Other variables are summed over by the prior, and stand as 0. None where there are too many, or no score.
     """
     prior = model.base
-    if isinstance(prior, Empirical):
-        return prior.points, prior.weights.log() + log_keep(model, prior.points)
+    if prior.rows is not None:
+        points, masses = prior.rows
+        return points, masses.log() + log_keep(model, points)
     if listable(model, names) is None:
         return None
     needed = _needed(model, names)

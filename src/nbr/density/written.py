@@ -18,7 +18,8 @@ from torch import Tensor
 
 from nbr.errors import NbrError, suggest
 from nbr.language import span
-from nbr.priors import Independent, numbers, uniform
+from nbr.model import Model
+from nbr.priors import Independent, Prior, numbers, uniform
 from nbr.world import Variable, World
 
 ROUNDING = 1e-6
@@ -44,7 +45,7 @@ def written(world: World, table: object) -> Independent:
     return Independent(world, list(columns.values()))
 
 
-def by_hand(prior: object) -> dict[str, object]:
+def by_hand(prior: Prior | Model) -> dict[str, object]:
     """The inverse: a [prior] table, if the prior can be written as one.
 
     >>> from nbr.world import Bit, Choice
@@ -52,10 +53,10 @@ def by_hand(prior: object) -> dict[str, object]:
     >>> by_hand(Independent(world, [torch.tensor([0.75, 0.25]), torch.tensor([1.0, 1.0])]))
     {'flat': 0.25}
     """
-    if not isinstance(prior, Independent):
+    if not isinstance(prior, Prior) or prior.independent is None:
         raise NbrError("a .toml file cannot hold this prior: save the model as .nbr")
     found: dict[str, object] = {}
-    for (name, variable), column in zip(prior.world.variables.items(), prior.columns, strict=True):
+    for (name, variable), column in zip(prior.world.variables.items(), prior.independent, strict=True):
         if len(column) == 0 or (not variable.numeric and bool((column == column[0]).all())):
             continue  # uniform, as what is not named
         if variable.numeric and (column.dim() == 2 or variable.step):

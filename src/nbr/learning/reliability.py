@@ -60,7 +60,7 @@ def reliabilities(reasoner: Reasoner, table: tables.TableLike) -> Reliabilities:
     sources = {rule.source.name: rule.source for rule in model.rules if rule.source is not None}
     if not sources:
         raise NbrError("no rule names a source, so there is no reliability to learn")
-    if model.closed or isinstance(model.prior, Model) or model.codec is not None:
+    if model.closed or model.below is not None or model.codec is not None:
         raise NbrError("reliabilities are learned of rules over what is observed, without closed variables")
     listed = listing(model.world, POINTS)
     if listed is None:

@@ -36,6 +36,16 @@ class Prior(ABC):
     def __init__(self, world: World) -> None:
         self.world = world
 
+    @property
+    def independent(self) -> tuple[Tensor, ...] | None:
+        """The distribution of each variable, as `Independent` takes it, where all are independent of one another."""
+        return None
+
+    @property
+    def rows(self) -> tuple[Tensor, Tensor] | None:
+        """All points that have a mass, and their masses, where the prior is a list of them."""
+        return None
+
     @abstractmethod
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         """Draw points at random.

@@ -34,6 +34,10 @@ class Empirical(Prior):
         if weights is not None:
             self.points, self.weights = table.codes, weights
 
+    @property
+    def rows(self) -> tuple[Tensor, Tensor]:
+        return self.points, self.weights
+
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         drawn: Tensor = self.points[torch.multinomial(self.weights, count, replacement=True, generator=generator)]
         return drawn

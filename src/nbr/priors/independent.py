@@ -43,6 +43,10 @@ class Independent(Prior):
             except NbrError as error:
                 raise NbrError(f"the prior of {name!r}: {error}") from None
 
+    @property
+    def independent(self) -> tuple[Tensor, ...]:
+        return self.columns
+
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         return self.sample_within({}, count, generator)
 

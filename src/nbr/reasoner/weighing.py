@@ -42,7 +42,7 @@ class Weighing:
     @property
     def prior(self) -> Prior:
         """The distribution of points that the rules modify, uniform unless given. `ask` ignores it."""
-        return Learned(self.model.prior) if isinstance(self.model.prior, Model) else self.model.base
+        return self.model.base if self.model.below is None else Learned(self.model.below)
 
     def probability(
         self, question: str | Expression, given: str | Expression | None = None, *, budget: float = 10.0, seed: int = 0

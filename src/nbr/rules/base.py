@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Self
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from nbr.errors import NbrError
 from nbr.language import Expression
@@ -34,6 +34,8 @@ class Rule(ABC):
         name: A name to show instead of the description.
     """
 
+    expression: Expression | None = None  # the statement that it is, where it is one
+    adds: float | None = None  # what it adds to the mean log-likelihood of a row, in nats, where that was measured
     quote: str | None = None  # in which words its source says it
     date: str | None = None  # and when
 
@@ -185,6 +187,11 @@ class Rule(ABC):
         world = World({name: self.world.variables[name] for name in self.inputs})
         points = torch.cartesian_prod(*columns).view(-1, len(columns))
         return self.bind(world).grades(points).view([len(column) for column in columns])
+
+    @property
+    def chain(self) -> tuple[list[nn.Module], int] | None:
+        """The layers of a network that reads its inputs, and which output is the logit, if they are known."""
+        return None
 
     def cuts(self) -> dict[str, set[float]]:
         """Numbers at which its grades jump as a real grows; a grid must not step over them."""

@@ -36,6 +36,8 @@ class Clause(Rule):
     tensor([0., 1.])
     """
 
+    expression: Expression
+
     def __init__(
         self,
         statement: str | Expression,

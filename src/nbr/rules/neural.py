@@ -134,6 +134,11 @@ class Neural(Rule):
         return cls(spec["inputs"], network, spec["belief"], spec["name"], output=spec.get("output", 0))
 
     @property
+    def chain(self) -> tuple[list[nn.Module], int] | None:
+        found = layers.layers(self.network)
+        return None if found is None else (found, self.output)
+
+    @property
     def weights(self) -> object:
         return self.network
 

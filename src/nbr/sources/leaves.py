@@ -12,8 +12,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
-from nbr.rules import Neural, Rule
-from nbr.rules.layers import layers
+from nbr.rules import Rule
 from nbr.sources.halfspaces import Halfspace
 from nbr.world import World
 
@@ -57,25 +56,24 @@ class Leaves:
 class Single:
     """A network in single precision, over combinations of some bits that the rest of its inputs stay fixed for."""
 
-    def __init__(self, rule: Neural, chain: list[nn.Module]) -> None:
+    def __init__(self, rule: Rule, chain: list[nn.Module], output: int) -> None:
         self.columns = torch.tensor([rule.world.column(name) for name in rule.inputs])
-        self.output = rule.output
+        self.output = output
         self.chain = [_single(layer) for layer in chain]
         first = chain[0]
         assert isinstance(first, nn.Linear)
         self.weight = first.weight.detach().double()
         self.bias = self.weight.new_zeros(len(self.weight)) if first.bias is None else first.bias.detach().double()
-        self.slack = _rounding(rule, chain)
+        self.slack = _rounding(len(rule.inputs), chain, output)
 
     @classmethod
     def of(cls, rule: Rule) -> Single | None:
-        chain = layers(rule.network) if isinstance(rule, Neural) else None
-        if chain is None or not isinstance(chain[0], nn.Linear):
+        if rule.chain is None:
             return None
-        assert isinstance(rule, Neural)
+        chain, output = rule.chain
         bits = all(rule.world.variables[name].boolean for name in rule.inputs)
         plain = all(isinstance(layer, nn.Linear | nn.ReLU | nn.Identity) for layer in chain)
-        return cls(rule, chain) if bits and plain else None
+        return cls(rule, chain, output) if bits and plain and isinstance(chain[0], nn.Linear) else None
 
     def logits(self, low: Tensor, free: Tensor, codes: Tensor) -> Tensor:
         """At the point `low` with codes (points, bits) in the place of its free columns."""
@@ -101,13 +99,12 @@ def _single(layer: nn.Module) -> nn.Module:
     return made.requires_grad_(False)
 
 
-def _rounding(rule: Neural, chain: Sequence[nn.Module]) -> float:
+def _rounding(inputs: int, chain: Sequence[nn.Module], output: int) -> float:
     """The most that a logit may be off in single precision, whatever the point.
 
     A sum of n products w.a, in any order, is off by at most |w|.|a| n u / (1 - n u); rounding the numbers themselves,
     and adding the bias, count as four more terms.
     """
-    inputs = len(rule.inputs)
     size, wrong = torch.ones(inputs, dtype=torch.float64), torch.zeros(inputs, dtype=torch.float64)
     for layer in chain:
         if isinstance(layer, nn.Linear):
@@ -116,4 +113,4 @@ def _rounding(rule: Neural, chain: Sequence[nn.Module]) -> float:
             terms = (layer.in_features + 4) * ROUNDING
             grown = weight @ (size + wrong) + bias
             wrong, size = weight @ wrong + terms / (1 - terms) * grown, weight @ size + bias
-    return float(wrong[rule.output]) + 1e-6
+    return float(wrong[output]) + 1e-6

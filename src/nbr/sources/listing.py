@@ -22,7 +22,7 @@ from nbr.language import Expression
 from nbr.language.expressions import conjuncts
 from nbr.model import Model
 from nbr.points.cells import Cells, cells
-from nbr.rules import Clause, Rule
+from nbr.rules import Rule
 from nbr.sources.regions import Regions, tied
 from nbr.sources.rows import Rows
 from nbr.sources.source import Set, Source
@@ -230,7 +230,7 @@ def ties(model: Model, proposition: Set, condition: Set | None, seconds: float |
         return ()
     parts = (*model.rules, proposition, condition)
     said = [part.at_least(1.0) if isinstance(part, Rule) else part for part in parts if part is not None]
-    graded = {name for part in parts if isinstance(part, Rule) and not isinstance(part, Clause) for name in part.inputs}
+    graded = {name for part in parts if isinstance(part, Rule) and part.expression is None for name in part.inputs}
     return tuple(tied(model.world, [statement for statement in said if statement is not None], graded, seconds))
 
 

@@ -26,7 +26,7 @@ from nbr.language.expressions import conjuncts
 from nbr.language.linear import compares_numbers
 from nbr.model import Model
 from nbr.points.cells import cells
-from nbr.rules import Clause, Rule
+from nbr.rules import Rule
 from nbr.sources.closure import Closure
 from nbr.sources.encoding import Encoder
 from nbr.sources.source import Decision, Set, Source
@@ -156,7 +156,7 @@ class Statements(Source):
         rules, asked = self.model.rules, [self.question, *self.conditions, *self.apart]
         if self.model.closed:
             return self._closed(level)
-        if all(isinstance(rule, Clause) for rule in rules) and not self._compares:
+        if all(rule.expression is not None for rule in rules) and not self._compares:
             # Bits are told apart anyway; of other variables it matters what is asked.
             world = self.model.world
             said = self.model.once("atoms", lambda: {a for rule in rules for a in _statement(rule).atoms()})

@@ -226,7 +226,7 @@ def _listed(reasoner: Reasoner) -> list[Report]:
             "rule": number,
             **each,
             "inputs": sorted(set(rule.inputs), key=rule.world.column),
-            "clause": isinstance(rule, Clause),
+            "clause": rule.expression is not None,
         }
         for number, (each, rule) in enumerate(zip(told, reasoner.rules, strict=True), 1)
     ]
