@@ -22,7 +22,7 @@ def test_points_in_words_and_back() -> None:
     [
         (lambda: nbr.World(), "at least one variable"),
         (lambda: nbr.World(x=3), "must be a Bit"),
-        (lambda: nbr.World({"": nbr.Bit()}), "cannot name"),
+        (lambda: nbr.World({"": nbr.Bit()}), "cannot be the name"),
         (lambda: nbr.Choice(), "at least one label"),
         (lambda: nbr.Choice("a", "a"), "twice"),
         (lambda: nbr.Real(1, 1), "lower one first"),

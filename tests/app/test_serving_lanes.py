@@ -111,7 +111,7 @@ def test_every_address_hands_on_what_is_open(
 def test_reading_counts_towards_the_budget() -> None:
     """Many long questions are no quick question; what is left of the budget after reading is for answers."""
     asked = Asked(nbr.load(EXAMPLES / "majority.toml"), "model")
-    body = mock.Mock(given=None, off=[], rules=[], question="x1", seed=0, tolerance=1e-3)
+    body = mock.Mock(given=None, off=[], rules=[], see=None, question="x1", seed=0, tolerance=1e-3)
     left = asked._read(body, 5.0, question="x2 & " * 500 + "x3")[2]
     assert 4.0 < left < 5.0
     many = {f"questions.{n}": f"x{n % 9} & " * 500 + f"x{n % 7}" for n in range(40)}

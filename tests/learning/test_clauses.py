@@ -313,7 +313,7 @@ def test_the_command_shows_the_rows_behind_each_clause(tmp_path: Path) -> None:
     assert rule["belief"] < support["likeliest"] == nbr.load(likely).rules[0].degree
     assert support["confidence"] == support["held"] / support["rows"]
     assert support["lift"] == pytest.approx(support["confidence"] / support["usual"])
-    assert "belief: at least, with confidence 0.95" in shown
+    assert "belief: a lower limit with confidence 0.95" in shown
     assert f"{rule['belief']:.4f}  {support['held']}/{support['rows']}" in shown
     assert "at least" not in run("show", str(likely)).stdout
     wrong = run(*arguments, "--confidence", "sure", "-o", str(low.with_name("w.nbr")))
