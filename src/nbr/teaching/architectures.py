@@ -49,7 +49,7 @@ def lenet(shape: Shape, labels: int) -> nn.Module:
         nn.Linear(120, 84),
         nn.ReLU(),
         nn.Linear(84, labels),
-    )
+    ).to(memory_format=torch.channels_last)
 
 
 def convolutional(shape: Shape, labels: int) -> nn.Module:
@@ -62,7 +62,8 @@ def convolutional(shape: Shape, labels: int) -> nn.Module:
         if number in (2, 4, 5):
             found.append(nn.MaxPool2d(2))
             side = tuple(each // 2 for each in side)
-    return nn.Sequential(*found, nn.Flatten(), nn.Linear(widths[-1] * math.prod(side), labels))
+    whole = nn.Sequential(*found, nn.Flatten(), nn.Linear(widths[-1] * math.prod(side), labels))
+    return whole.to(memory_format=torch.channels_last)  # nearly twice as fast
 
 
 def dense(shape: Shape, labels: int) -> nn.Module:
