@@ -41,7 +41,7 @@ def waves(order: Order, batched: tuple[bool, ...]) -> tuple[Wave, ...]:
     first = len(order.scopes)
     last = first + len(order.steps) - 1
     fronts, depth, since = list(batched), [0] * first, [1] * first
-    found: dict[tuple[object, ...], list[int]] = {}
+    found: dict[tuple[int, tuple[Axes, Axes, Axes], Axes, bool], list[int]] = {}
     for number, step in enumerate(order.steps, first):
         pair = step.left, step.right
         fronts.append(any(fronts[side] for side in pair))
@@ -52,11 +52,12 @@ def waves(order: Order, batched: tuple[bool, ...]) -> tuple[Wave, ...]:
         axes = _axes(step.scopes, step.kept, [fronts[side] for side in pair], fronts[-1])
         sizes = tuple(order.sizes[variable] for scope in step.scopes for variable in scope)
         found.setdefault((depth[-1], axes, sizes, scaled), []).append(number)
-    return tuple(_wave(order, first, numbers, *key[1::2]) for key, numbers in found.items())  # type: ignore[arg-type]
+    each = sorted(found.items(), key=lambda item: item[0][0])  # what others need comes before them
+    return tuple(_wave(order, numbers, key[1], key[3]) for key, numbers in each)
 
 
-def _wave(order: Order, first: int, numbers: list[int], axes: tuple[Axes, Axes, Axes], scaled: bool) -> Wave:
-    steps = [order.steps[number - first] for number in numbers]
+def _wave(order: Order, numbers: list[int], axes: tuple[Axes, Axes, Axes], scaled: bool) -> Wave:
+    steps = [order.steps[number - len(order.scopes)] for number in numbers]
     lefts, rights = tuple(step.left for step in steps), tuple(step.right for step in steps)
     return Wave(lefts, rights, tuple(numbers), axes, len(steps[0].kept), scaled)
 

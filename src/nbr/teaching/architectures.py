@@ -49,7 +49,7 @@ def lenet(shape: Shape, labels: int) -> nn.Module:
         nn.Linear(120, 84),
         nn.ReLU(),
         nn.Linear(84, labels),
-    ).to(memory_format=torch.channels_last)
+    )
 
 
 def convolutional(shape: Shape, labels: int) -> nn.Module:
@@ -62,8 +62,7 @@ def convolutional(shape: Shape, labels: int) -> nn.Module:
         if number in (2, 4, 5):
             found.append(nn.MaxPool2d(2))
             side = tuple(each // 2 for each in side)
-    whole = nn.Sequential(*found, nn.Flatten(), nn.Linear(widths[-1] * math.prod(side), labels))
-    return whole.to(memory_format=torch.channels_last)  # nearly twice as fast
+    return nn.Sequential(*found, nn.Flatten(), nn.Linear(widths[-1] * math.prod(side), labels))
 
 
 def dense(shape: Shape, labels: int) -> nn.Module:
@@ -110,7 +109,11 @@ def named(name: str, shape: Sequence[int], labels: int) -> nn.Module:
         raise NbrError(
             f"there is no network {name!r}; known are {', '.join(ARCHITECTURES)}" + suggest(name, ARCHITECTURES)
         )
-    return ARCHITECTURES[name](tuple(shape), labels)
+    network = ARCHITECTURES[name](tuple(shape), labels)
+    for layer in network.modules():
+        if isinstance(layer, nn.Conv2d):  # pictures then keep their channels last, for which filters are faster
+            layer.weight.data = layer.weight.data.contiguous(memory_format=torch.channels_last)
+    return network
 
 
 def usual(shape: Sequence[int]) -> str:
