@@ -202,7 +202,7 @@ def _each(spec: dict[str, Any], things: Things, world: World) -> Iterator[dict[s
         raise NbrError("no combination of things meets its where")
 
 
-def _bound(atom: Atom, binding: Binding) -> Expression:
+def _bound(atom: Atom, binding: Binding) -> Atom:
     """An atom with things in the place of indices, in its name and among its values."""
     head, bracket, rest = atom.name.partition("[")
     name = atom.name
