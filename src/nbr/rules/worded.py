@@ -19,6 +19,7 @@ from nbr.language.intervals import within
 from nbr.language.linear import resolved
 from nbr.rules.base import Rule
 from nbr.rules.clause import Clause
+from nbr.rules.levels import Turns, reached, turns
 from nbr.variables.word import Word
 from nbr.world import World
 
@@ -88,6 +89,12 @@ class Worded(Rule):
         columns = [(curve, self.world.column(curve.name)) for curve in self._words[part.name].curves]
         ends = [curve.within(low[:, column], high[:, column]) for curve, column in columns]
         return torch.stack([end[0] for end in ends]).amin(dim=0), torch.stack([end[1] for end in ends]).amin(dim=0)
+
+    def cut(self, level: float) -> Expression | None:
+        return reached(self._said, self._words, self.world, level)
+
+    def turns(self) -> Turns | None:
+        return turns(self._said, self._words, self.world)
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         excepted = {} if self.unless is None else {"unless": self.unless}
