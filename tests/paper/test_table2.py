@@ -39,7 +39,7 @@ def test_figures_and_checks() -> None:
     shown = attack_report.text([row], attack_report.checks({"NBR": GOOD}))
     assert "25.0 (55.5)" in shown
     assert "NO" not in shown
-    assert "<th>proved</th>" in attack_report.page("Table 2", [row], attack_report.checks({"NBR": GOOD}), [], "how")
+    assert ">proved</th>" in attack_report.page("Table 2", [row], attack_report.checks({"NBR": GOOD}), [], "how")
 
 
 def test_the_table_as_csv_and_its_pictures() -> None:

@@ -224,10 +224,11 @@ LABELS = {
     "gains": "gain",
     "train_rows": "rows trained on",
     "train_log_likelihood": "log-likelihood, train",
-    "valid_log_likelihood": "log-likelihood, new rows",
+    "valid_log_likelihood": "log-likelihood, new",
     "valid_standard_error": "  standard error",
     "valid_measured_on": "  measured on",
 }
+WIDE = 24  # of the labels, at least two spaces included
 
 
 def shown(report: Report) -> str:
@@ -237,14 +238,15 @@ def shown(report: Report) -> str:
         if name == "variables" or (name == "gains" and not value):
             continue
         if isinstance(value, float):
-            value = f"{value:.4f}"
+            unit = " nats a row" if name.endswith("log_likelihood") else ""
+            value = f"{value:.1f}" if name == "seconds" else f"{value:.4f}{unit}"
         if name == "inputs" and isinstance(value, list):
             value = "; ".join(", ".join(names) for names in value)
         if name == "one_variable" and isinstance(value, list):
-            lines += [f"{'joint columns':<24}{line}" for line in value[:TOLD]]
-            lines += [f"{'':<24}and {len(value) - TOLD} more such groups of columns"] if len(value) > TOLD else []
+            lines += [f"{'joint columns':<{WIDE}}{line}" for line in value[:TOLD]]
+            lines += [f"{'':<{WIDE}}and {len(value) - TOLD} more such groups of columns"] if len(value) > TOLD else []
             continue
-        lines.append(f"{LABELS.get(name, name.replace('_', ' ')):<24}{value}")
+        lines.append(f"{LABELS.get(name, name.replace('_', ' ')):<{WIDE}}{value}")
     return "\n".join(lines)
 
 

@@ -20,6 +20,7 @@ from nbr.robustness.shares import interval
 RADII = [round(0.1 * step, 1) for step in range(61)]
 SETTLED = 0.01  # accuracy that a larger budget may still take from the worst case
 
+PICTURES = ("Accuracy against the length of changes", "The smallest changes found, for each classifier")
 NAMED = {"natural": "without attack", "attacked": "all attacks"}
 
 Checks = Sequence[tuple[str, bool]]
@@ -124,10 +125,9 @@ def page(
     title: str, told: Sequence[Mapping[str, Any]], checked: Checks, pictures: Sequence[str], how: str, further: str = ""
 ) -> str:
     """Table, checks, what else there is to say and pictures as HTML, all in one file."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *_head(told)))
     unlike = differences(told)
     marks = {(each.classifier, each.figure): number for number, each in enumerate(unlike, 1)}
-    body = ""
+    lines = []
     for row in told:
         shown = [html.escape(cell) for cell in _cells(row)]
         for place, figure in enumerate(("natural", *row["left_by"], "attacked")):
@@ -135,18 +135,20 @@ def page(
                 shown[place] += f'<sup><a href="#differs-{number}">{number}</a></sup>'
         for place, name in ((0, "natural"), (-2, "attacked"), (-1, "proved")):
             shown[place] += f"<br><small>{interval(row[name] / 100, row['images'])}</small>"
-        body += f"<tr><td>{html.escape(row['classifier'])}</td>" + "".join(f"<td>{c}</td>" for c in shown) + "</tr>"
+        lines.append([html.escape(row["classifier"]), *shown])
     listed = "".join(f"<li>{'yes' if held else '<b>no</b>'}: {html.escape(words)}</li>" for words, held in checked)
-    drawn = "".join(f"<figure>{each}</figure>" for each in pictures)
+    head = ["classifier", *map(html.escape, _head(told))]
+    drawn = "".join(pages.picture(name, each) for name, each in zip(PICTURES, pictures, strict=False))
     return pages.page(
         title,
         f"""<h1>{title}: classifiers of 4 and 9 under attack</h1>
 <p>Accuracy in % on {told[0]["images"]:,} test images when each may be changed by an L2 length of 2; the paper's
 figure in brackets, 95% intervals below. The last column is a proof: no attack, known or not, takes accuracy below
 it.</p>
-<table><tr>{head}</tr>{body}</table>
+{pages.table("Accuracy under each attack", head, lines)}
+<h2>What was checked</h2>
 <ul>{listed}</ul>
-{_explained(unlike)}{further}{drawn}
+{further}{drawn}{_explained(unlike)}
 <p class="note">{html.escape(how)}</p>
 """,
     )
