@@ -130,7 +130,7 @@ def _fit(
     if page is not None:
         plots.ready()
     variables = {name: variable.spec for name, variable in data.world.variables.items()}
-    _say(f"{data.rows:,} rows of {len(variables)} columns: {_kinds(variables)}")
+    _say(f"{data.rows:,} rows, {len(variables)} column{'' if len(variables) == 1 else 's'}: {_kinds(variables)}")
     for note in data.notes:
         _say(note)
     known = load_reasoner(learning.prior) if learning.prior.endswith(".nbr") else learning.prior
@@ -235,8 +235,12 @@ def shown(report: Report) -> str:
     """A report as lines for reading."""
     lines = []
     for name, value in report.items():
-        if name == "variables" or (name == "gains" and not value):
+        if name == "variables" or (name == "gains" and not value) or (name == "valid_standard_error" and value is None):
             continue
+        if name == "valid_log_likelihood" and value is None:
+            value = "not measured"
+        if name == "prior" and isinstance(value, str):
+            value = value.removeprefix("prior: ")
         if isinstance(value, float):
             unit = " nats a row" if name.endswith("log_likelihood") else ""
             value = f"{value:.1f}" if name == "seconds" else f"{value:.4f}{unit}"

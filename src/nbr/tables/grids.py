@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 COMMA, POINT = re.compile(r"[-+]?\d*,\d+\Z"), re.compile(r"[-+]?\d+\.\d+\Z")
 SEPARATORS = (",", ";", "\t", "|")
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")  # workbooks
+MODELS = (".toml", ".nbr")
 HEAD = 20  # lines by which the sign between columns is found
 TOLD = 5  # problems that one error lists
 
@@ -105,6 +106,8 @@ def _file(path: Path, sep: str | None) -> Grid:
             raise NbrError(f"{path}: cannot read it as Parquet: {str(error).splitlines()[0]}") from None
     if path.suffix.lower() in SHEETS:
         return _sheet(path)
+    if path.suffix.lower() in MODELS:
+        raise NbrError(f"{path}: this is a model, not a table; ask it: nbr ask {path} QUESTION")
     text, _, notes = content(path)
     found = sep or separator(text)
     return _csv(text, found, f"{path}: ", [*notes, *separated(found, sep)])
@@ -130,12 +133,15 @@ def content(path: Path) -> tuple[str, str, list[str]]:
         found = path.read_bytes()
     except OSError as error:
         raise NbrError(f"cannot read {path}: {error.strerror or error}") from None
+    if b"\0" in found:
+        raise NbrError(
+            f"{path}: not a CSV file: it has zero bytes, as pictures, archives and UTF-16 have; save it as UTF-8"
+        )
     mark = found.startswith(codecs.BOM_UTF8)
     try:
         return found.decode("utf-8-sig"), "utf-8-sig" if mark else "utf-8", []
-    except UnicodeDecodeError as error:
-        if b"\0" in found:
-            raise NbrError(f"{path}: not a CSV file: {error}") from None
+    except UnicodeDecodeError:
+        pass
     try:
         return found.decode("cp1252"), "cp1252", ["not UTF-8: read as Windows-1252"]
     except UnicodeDecodeError as error:
@@ -176,7 +182,7 @@ def separated(sign: str, said: str | None) -> list[str]:
 
 def uneven(number: int, fields: int, columns: int) -> str:
     """The problem of a record that has too few fields, or too many."""
-    return f"row {number} has {fields} fields, and there are {columns} columns"
+    return f"row {number} has {fields} field{'' if fields == 1 else 's'}, and there are {columns} columns"
 
 
 def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
@@ -190,6 +196,9 @@ def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
     has_names, names, said = head(lines[0][1], where)
     body = lines[1:] if has_names else lines
     wrong = [uneven(number, len(line), len(names)) for number, line in body if len(line) != len(names)]
+    if has_names and len(names) > 1:
+        again = (number for number, line in body if line == lines[0][1])
+        wrong += [f"row {number} has the names of the columns again; take it out" for number in again]
     problems([where + wrong[0], *wrong[1:]] if wrong else [])
     columns = [np.array([line[at] for _, line in body], dtype=object) for at in range(len(names))]
     if sep == ";":

@@ -84,7 +84,7 @@ export function classifier(model, main) {
     const words = make("span", { class: "says" }, make("b", {}, `${rule.kind} ${rule.rule}`), ` speaks for ${rule.speaks_for}${own}`);
     const weight = make("span", { class: "bar", role: "img", "aria-label": `weight ${two(rule.weight)}` }, width);
     const remembered = rule.image ? picture(rule.image, model.shape, "what it remembers") : null;
-    return make("li", { class: "reason" }, words, make("span", { class: "interval" }, weight, make("span", { class: "number" }, two(rule.weight))), remembered);
+    return make("li", { class: "reason" }, words, make("span", { class: "interval" }, weight, make("span", { class: "number" }, `weight ${two(rule.weight)}`)), remembered);
   }
 
   function attacked(verdict, attack) {
