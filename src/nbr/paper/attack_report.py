@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import html
 import io
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -93,18 +94,29 @@ def curves(found: Mapping[str, Measured]) -> str:
 
 
 def text(told: Sequence[Mapping[str, Any]], checked: Checks) -> str:
-    """The table for a terminal; the paper's figure in brackets."""
-    head = _head(told)
-    lines = [f"{'':<24}" + "".join(f"{name:<14}" for name in head)]
+    """The table for a terminal of 80 columns: of each classifier ours, the paper's, and 95% intervals."""
+    named = {"natural": "right", "all attacks": "all"}
+    lines = [
+        f"in %, of {told[0]['images']:,} images",
+        f"{'':<9}" + _line(named.get(each, each) for each in _head(told)),
+    ]
     for row in told:
-        lines.append(f"{row['classifier']:<24}" + "".join(f"{cell:<14}" for cell in _cells(row)))
-    lines += ["", f"in %, the paper's in brackets; {told[0]['images']:,} images; 95% intervals:"]
-    for row in told:
-        spans = "   ".join(
-            f"{name} {interval(row[name] / 100, row['images'])}" for name in ("natural", "attacked", "proved")
-        )
-        lines.append(f"  {row['classifier']:<24}{spans}")
-    return "\n".join([*lines, "", *(f"{'yes' if held else 'NO '}  {words}" for words, held in checked)])
+        figures = ("natural", *row["left_by"], "attacked", "proved")
+        ours = {**row["left_by"], **{name: row[name] for name in ("natural", "attacked", "proved")}}
+        lines += ["", row["classifier"], f"{'  ours':<9}" + _line(f"{ours[name]:.1f}" for name in figures)]
+        if row["paper"]:
+            known = (row["paper"].get(name) for name in figures)
+            lines.append(f"{'  paper':<9}" + _line("" if each is None else f"{each:.1f}" for each in known))
+        spans = [interval(row[name] / 100, row["images"]) for name in ("natural", "attacked", "proved")]
+        lines.append(f"  95%: right {spans[0]}; under all attacks {spans[1]}; proved {spans[2]}")
+    told_of = [
+        textwrap.fill(f"{'yes' if held else 'NO '}  {words}", 80, subsequent_indent="     ") for words, held in checked
+    ]
+    return "\n".join([*lines, "", *told_of])
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "".join(f"{cell:>7}" for cell in cells).rstrip()
 
 
 def table(told: Sequence[Mapping[str, Any]]) -> str:
