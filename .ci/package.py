@@ -62,7 +62,7 @@ def main() -> None:
             venv.create(folder / "env", with_pip=True)
         with step("the core alone"):
             run(folder, "pip", "install", "--quiet", "--no-compile", str(wheel))
-        (folder / "t.csv").write_text("a,b\n1,0\n" * 20, encoding="utf-8")
+        (folder / "t.csv").write_text("a,b\n" + "1,0\n" * 20, encoding="utf-8")
         run(folder, "python", "-c", CORE)
         told = run(folder, "python", "-c", USES, "missing")
         print(told, end="")

@@ -189,7 +189,7 @@ BAD_TABLES = {
     "all empty": ("a,b\n,\n,\n", "no column is left to learn from"),
     "strings": ("a,b\n0,1.5\n1,2.5\n0,x\n1,3.5\n", "row 4, column 'b'"),
     "inf": ("a,b\n0,1.5\n1,inf\n0,2.5\n", "row 3, column 'b'"),
-    "fields": ("a,b\n0,1\n1\n", "row 3 has 1 fields"),
+    "fields": ("a,b\n0,1\n1\n", "row 3 has 1 field"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,21 @@ def test_rules_are_looked_at_though_no_variable_can_be_read(tmp_path: Path) -> N
     lines = run("check", "wrong.toml", cwd=tmp_path).stderr.splitlines()
     assert [line.split(": ")[2] for line in lines] == ["line 2", "line 5", "line 6"]
     assert "rule 1: a belief must be a number from 0 to 1, not 1.5" in lines[1]
+
+
+@pytest.mark.parametrize("swallowed", [False, True])
+def test_ctrl_c_is_told_though_a_library_swallows_it_and_breaks(
+    swallowed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(place: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            if not swallowed:
+                raise
+        raise RecursionError("of a library that is loaded in part")
+
+    monkeypatch.setattr("nbr.kinds.load_reasoner", load)
+    done = run("check", str(GARDEN))
+    assert (done.returncode, done.stderr) == (130, "nbr: stopped\n")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -28,6 +28,7 @@ COMMA, POINT = re.compile(r"[-+]?\d*,\d+\Z"), re.compile(r"[-+]?\d+\.\d+\Z")
 SEPARATORS = (",", ";", "\t", "|")
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")  # workbooks
 MODELS = (".toml", ".nbr")
+BINARY = "not a CSV file: it has zero bytes, as pictures, archives and UTF-16 have; save it as UTF-8"
 HEAD = 20  # lines by which the sign between columns is found
 TOLD = 5  # problems that one error lists
 
@@ -134,9 +135,7 @@ def content(path: Path) -> tuple[str, str, list[str]]:
     except OSError as error:
         raise NbrError(f"cannot read {path}: {error.strerror or error}") from None
     if b"\0" in found:
-        raise NbrError(
-            f"{path}: not a CSV file: it has zero bytes, as pictures, archives and UTF-16 have; save it as UTF-8"
-        )
+        raise NbrError(f"{path}: {BINARY}")
     mark = found.startswith(codecs.BOM_UTF8)
     try:
         return found.decode("utf-8-sig"), "utf-8-sig" if mark else "utf-8", []
@@ -180,9 +179,16 @@ def separated(sign: str, said: str | None) -> list[str]:
     return [] if sign in (",", said) else [f"columns are separated by {'tabs' if sign == chr(9) else repr(sign)}"]
 
 
-def uneven(number: int, fields: int, columns: int) -> str:
-    """The problem of a record that has too few fields, or too many."""
-    return f"row {number} has {fields} field{'' if fields == 1 else 's'}, and there are {columns} columns"
+def unfit(records: list[tuple[int, list[str]]], first: list[str], has_names: bool) -> list[str]:
+    """The problems of records with too few fields, or too many, and of those that are the first line again."""
+    wrong = []
+    for number, line in records:
+        if len(line) != len(first):
+            fields = f"{len(line)} field{'' if len(line) == 1 else 's'}"
+            wrong.append(f"row {number} has {fields}, and there are {len(first)} columns")
+        elif has_names and len(first) > 1 and line == first:
+            wrong.append(f"row {number} has the names of the columns again; take it out")
+    return wrong
 
 
 def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
@@ -195,10 +201,7 @@ def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
         raise NbrError(f"{where}the file is empty")
     has_names, names, said = head(lines[0][1], where)
     body = lines[1:] if has_names else lines
-    wrong = [uneven(number, len(line), len(names)) for number, line in body if len(line) != len(names)]
-    if has_names and len(names) > 1:
-        again = (number for number, line in body if line == lines[0][1])
-        wrong += [f"row {number} has the names of the columns again; take it out" for number in again]
+    wrong = unfit(body, lines[0][1], has_names)
     problems([where + wrong[0], *wrong[1:]] if wrong else [])
     columns = [np.array([line[at] for _, line in body], dtype=object) for at in range(len(names))]
     if sep == ";":
