@@ -120,10 +120,21 @@ def model_json(found: Any) -> dict[str, object]:
     return reasoner_json(found) if isinstance(found, Reasoner) else classifier_json(found)
 
 
+def apart(labels: list[str]) -> str:
+    """Which labels a classifier tells apart.
+
+    >>> apart(["cat", "dog"]), apart(["cat", "dog", "fox"])
+    ('tells cat from dog', 'tells cat, dog and fox apart')
+    """
+    if len(labels) == 2:
+        return f"tells {' from '.join(labels)}"
+    return f"tells {', '.join(labels[:-1])} and {labels[-1]} apart"
+
+
 def classifier(found: Any, name: str) -> str:
     """The labels, rules and recorded figures of a classifier."""
     told = classifier_json(found)
-    lines = [f"{name}: tells {' from '.join(map(str, told['labels']))}", ""]
+    lines = [f"{name}: {apart(list(map(str, told['labels'])))}", ""]
     contents = found.contents()
     lines.append("  " + ", ".join(f"{count:,} {_noun(name, count)}" for name, count in contents.items()))
     for rule in found.listed_rules():
