@@ -53,6 +53,8 @@ SHARES = {  # of the time that is left for whatever it is a step of
     "reasons": 0.3,
     "all reasons": 0.5,  # for all minimal sets, before only some are looked for
     "effects": 0.6,
+    "one effect": 0.1,  # of that, at the least, for the answer without one rule
+    "clash": 0.1,  # for whether a contradiction is one without the condition
     "witnesses": 0.3,
     "one of two": 0.5,
     "written checked": 0.4,  # of what an agent writes
