@@ -190,7 +190,7 @@ class Sourced(Way[Wanted, Candidates]):
 
     def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
         assert asked.condition is None or isinstance(asked.condition, Expression)
-        found = shared_best.by_maxsat(asked.model, asked.condition, limits.share(SOLVED))
+        found = shared_best.by_maxsat(asked.model, asked.condition, limits.share(SHARES["best by a solver"]))
         return None if found is None else Candidates(None, *found)
 
 
