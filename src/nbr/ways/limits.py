@@ -46,6 +46,7 @@ SHARES = {  # of the time that is left for whatever it is a step of
     # the best point
     "best by tables": 0.4,
     "best by a solver": 0.8,  # before points are tried one after the other
+    "best first": 0.5,  # for a point that is good by and large, to climb from
     # explaining and checking, in this order
     "frequency explained": 0.2,
     "moved": 0.1,  # for what moved that
