@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,16 @@ def test_rules_are_looked_at_though_no_variable_can_be_read(tmp_path: Path) -> N
     assert "rule 1: a belief must be a number from 0 to 1, not 1.5" in lines[1]
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C as a fresh process takes it: a browser that other tests have left open takes it for itself."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("swallowed", [False, True])
 def test_ctrl_c_is_told_though_a_library_swallows_it_and_breaks(
     swallowed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -78,4 +89,3 @@ def test_ctrl_c_is_told_though_a_library_swallows_it_and_breaks(
     monkeypatch.setattr("nbr.kinds.load_reasoner", load)
     done = run("check", str(GARDEN))
     assert (done.returncode, done.stderr) == (130, "nbr: stopped\n")
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -244,6 +244,8 @@ def shown(report: Report) -> str:
         if isinstance(value, float):
             unit = " nats a row" if name.endswith("log_likelihood") else ""
             value = f"{value:.1f}" if name == "seconds" else f"{value:.4f}{unit}"
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
         if name == "inputs" and isinstance(value, list):
             value = "; ".join(", ".join(names) for names in value)
         if name == "one_variable" and isinstance(value, list):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from itertools import groupby
 from typing import Any
 
@@ -140,15 +141,25 @@ def classifier(found: Any, name: str) -> str:
     for rule in found.listed_rules():
         groups = " from ".join("{" + ", ".join(map(str, group)) + "}" for group in rule["frame"])
         lines.append(f"  belief {rule['belief']:.4f}  {rule['kind']} tells {groups}")
-    lines += [f"  {key}: {value}" for key, value in told["settings"].items() if value is not None]
     lines.append(f"  picture files: {found.preparation_.words()}")
-    for key, value in told["figures"].items():
-        if key != "proved":
-            lines.append(f"  {key}: {value:.4f}" if isinstance(value, float) else f"  {key}: {value}")
-        else:
-            kept = {radius: share for radius, share in value.items() if float(radius) % 0.5 == 0}
-            lines.append("  proved: " + ", ".join(f"{share:.1%} at {radius}" for radius, share in kept.items()))
+    settings = ", ".join(f"{key} {value}" for key, value in told["settings"].items() if value is not None)
+    lines += ["", *textwrap.wrap(f"settings: {settings}", 80, initial_indent="  ", subsequent_indent="    ")]
+    figures = [f"{key.replace('_', ' ')}: {_recorded(key, value)}" for key, value in told["figures"].items()]
+    for each in figures:
+        lines += textwrap.wrap(each, 80, initial_indent="  ", subsequent_indent="    ")
     return "\n".join(lines)
+
+
+def _recorded(key: str, value: object) -> str:
+    """A figure that was recorded when a classifier was trained, or several with their names."""
+    if isinstance(value, dict):
+        if key == "proved":
+            kept = {radius: share for radius, share in value.items() if float(radius) % 0.5 == 0}
+            return ", ".join(f"{share:.1%} at L2 {radius}" for radius, share in kept.items())
+        return "; ".join(f"{name.replace('_', ' ')} {_recorded(name, each)}" for name, each in value.items())
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def classifier_json(found: Any) -> dict[str, Any]:
