@@ -245,8 +245,11 @@ class Sight:
 
 
 def _degrees(beliefs: Iterable[float | Tensor]) -> Tensor:
-    numbers = [torch.as_tensor(belief, dtype=torch.float64) for belief in beliefs]
-    degrees = torch.stack(numbers) if numbers else torch.zeros(0, dtype=torch.float64)
+    numbers = list(beliefs)
+    if any(isinstance(belief, Tensor) for belief in numbers):
+        degrees = torch.stack([torch.as_tensor(belief, dtype=torch.float64) for belief in numbers])
+    else:
+        degrees = torch.tensor(numbers, dtype=torch.float64)
     if not bool(((degrees >= 0) & (degrees <= 1)).all()):
         raise NbrError("a belief has left the range from 0 to 1")
     return degrees

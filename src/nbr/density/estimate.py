@@ -14,6 +14,7 @@ from nbr.density.draws import Draws, Impossible
 from nbr.density.tails import TRUSTED, shape
 from nbr.language import Expression
 from nbr.language.expressions import And, Not
+from nbr.ways import SHARES
 
 FIRST, MOST = 1 << 14, 1 << 16  # draws at a time ...
 WORK, FEWEST = 1 << 21, 1 << 9  # ... but at first no more than take so many grades, so that a short budget holds
@@ -21,13 +22,10 @@ CLOSE = 1e-3  # an error that is small enough
 SHARE = 0.1  # of a small probability that its error should not exceed, for so many draws:
 LONG = 1 << 20
 ROUNDING = 1e-9
-SPLIT = 0.3  # of the time, in which a question that is split must show that enough draws count
-WEIGHED = 0.6  # of the time, after which chains take over
 FEW = 200  # draws of equal weight that are too few
 APART = 16  # starts of chains that must differ, for chains to be witnesses of each other
 HEAVIEST = 1 << 13  # weights kept, to look at their tail
 STARTS = 1 << 14  # points among which chains find their starts
-SETTLING = 0.3  # of the chains' time, before they are looked at
 NOT_COMPUTED = "not computed"
 Z95 = 1.959963984540054
 
@@ -83,7 +81,8 @@ def drawn(
         now = clock.now()
         if sums.close or 2 * now - began > deadline:  # the next may take as long
             break
-        if now > start + WEIGHED * (deadline - start) and movable and sums.whole > 0 and not sums.trusted:
+        late = now > start + SHARES["weighed draws"] * (deadline - start)
+        if late and movable and sums.whole > 0 and not sums.trusted:
             return _chained(Chains(draws, condition, *heavy, generator), question, deadline, sums)
         size = min(MOST, 2 * size)
     if sums.whole == 0:
@@ -125,7 +124,7 @@ def split(
             error = min(1.0, value * (1 - value) * math.hypot(*(mean.error for mean in means)))
             if error <= min(CLOSE, SHARE * min(value, 1 - value)) or 2 * now - began > deadline:
                 return Found(value, error, "drawn")
-        elif now > start + SPLIT * (deadline - start):
+        elif now > start + SHARES["split draws"] * (deadline - start):
             return None
         size = min(MOST, 2 * size)
 
@@ -166,7 +165,7 @@ def _chained(chains: Chains, question: Expression, deadline: float, sums: Sums) 
     """
     world = chains.draws.model.world
     start = clock.now()
-    while clock.now() < start + SETTLING * (deadline - start):
+    while clock.now() < start + SHARES["settling"] * (deadline - start):
         chains.sweep()
     watch, asked = Watch(), Watch()
     while not watch.count or clock.now() < deadline:

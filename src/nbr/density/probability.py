@@ -15,8 +15,7 @@ from nbr.density.sums import Ratio, value
 from nbr.errors import NbrError
 from nbr.language import Expression, stated
 from nbr.model import Model
-
-ASKED, BEHIND = 0.6, 0.1  # of the time, for the value and for the rows under its condition, before what stays open
+from nbr.ways import SHARES
 
 Words = str | Expression
 
@@ -101,8 +100,8 @@ def probability(
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         ratio = Ratio(observing, asked, condition, generator)
-        found = value(ratio, ASKED * budget if model.seen else budget)
-        rest = under(model, observing, condition, generator, BEHIND * budget)
+        found = value(ratio, SHARES["asked frequency"] * budget if model.seen else budget)
+        rest = under(model, observing, condition, generator, SHARES["rows behind"] * budget)
         rows = rest.rows(ratio.names)
         if observing is model or model.seen is None:
             left = left_open(model, asked, condition, found.value, start + budget, generator)
