@@ -148,7 +148,7 @@ if __name__ == "__main__":
     parser.add_argument("data", choices=["mnist", "fashion-mnist"])
     parser.add_argument("labels", type=int, nargs=2)
     parser.add_argument("-o", "--output", type=Path, help="save the classifier here, and the one network beside it")
-    parser.add_argument("--epochs", type=int, default=nbr.RobustClassifier().epochs)
+    parser.add_argument("--epochs", type=int, default=120)
     parser.add_argument("--only", choices=["nbr", "one", "svm"])
     chosen = parser.parse_args()
     main(chosen.data, tuple(chosen.labels), chosen.output, chosen.epochs, chosen.only)

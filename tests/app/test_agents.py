@@ -271,3 +271,17 @@ def assert_within(part: Any, whole: Any) -> None:
         assert part == pytest.approx(whole, abs=1e-4)
     else:
         assert part == whole
+
+
+def test_names_are_declared_closed_with_the_rules_that_make_them_so(tmp_path: Path) -> None:
+    shelf, tables = Shelf(tmp_path), {"variables": {"a": "bit", "b": "bit", "c": "bit"}, "closed": ["b"]}
+    told, failed = called(
+        shelf, "add_rules", {"model": "m", "rules": [{"rule": "a -> b", "belief": 0.8}], "tables": tables}, 5.0
+    )
+    assert not failed, told
+    more = {"model": "m", "rules": [{"rule": "b -> c", "belief": 0.5}], "tables": {"closed": ["b", "c"]}}
+    told, failed = called(shelf, "add_rules", more, 5.0)
+    assert not failed, told
+    assert called(shelf, "change_rule", {"model": "m", "entry": 2, "change": {"belief": 0.25}}, 5.0)[1] is False
+    told, failed = called(shelf, "ask", {"model": "m", "question": "c", "given": "a"}, 5.0)
+    assert (told["answer"]["belief"], told["answer"]["plausibility"]) == (pytest.approx(0.2), pytest.approx(0.2))

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
 WRITTEN = [path.read_text() for path in sorted((ROOT / "examples").glob("*.toml"))]
 WRITTEN += [text for page in PAGES for text in re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL)]
+VARIABLES = (nbr.Bit(), nbr.Choice("x", "y"), nbr.Ordered("low", "high"), nbr.Real(0, 1), nbr.Real(0, 4, step=1))
 VALIDATOR = Draft202012Validator(schema.model())
 
 
@@ -35,6 +36,11 @@ def test_every_model_that_we_show_fits() -> None:
     assert len(whole) >= 7
     for spec in whole:
         assert [error.message for error in VALIDATOR.iter_errors(spec)] == []
+
+
+def test_every_kind_of_variable_fits() -> None:
+    for kind in (*(each.spec for each in VARIABLES), {"from": "2026-01-01", "to": "2026-02-01"}):
+        assert [error.message for error in VALIDATOR.iter_errors({"variables": {"a": kind}})] == []
 
 
 def test_the_schema_has_what_files_may_have() -> None:

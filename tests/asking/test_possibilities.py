@@ -27,7 +27,7 @@ def test_values_stand_as_they_are_ranked_each_with_its_explanation(incident: nbr
         assert each.why.supports == alone.supports
         assert each.why.against == incident.explain(f'~(cause="{each.values[0]}")', "flooded").supports
     assert "First comes power cut: believed to 0.62, plausible to 0.93 (for it rules 6 (log) and 20" in found.words()
-    assert "Rules 3 (guard) and 12 (weather) and the condition contradict each other." in found.words()
+    assert "Rules 3 (guard) and 12 (weather) contradict each other." in found.words()
 
 
 def test_values_that_nothing_tells_apart_are_told_together() -> None:

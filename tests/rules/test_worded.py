@@ -176,3 +176,17 @@ def test_where_no_degree_will_do_a_word_is_refused_in_one_line(tmp_path: Path) -
             refused()
     assert model.ask_many([("a", "hot"), ("hot", None)]).shape[0] == 2
     assert model.explain("a", given="hot").answer.plausibility == 1
+
+
+def test_a_statement_with_words_is_no_classical_one() -> None:
+    """Beside crisp rules, where it was once counted as one."""
+    model = nbr.Reasoner(WORLD, [nbr.Clause("~muddy", 0.5), nbr.Clause("a", 0.5)])
+    assert model.rules[0].expression is None
+    for engine in ("auto", "few", "counting"):
+        assert model.ask("ground=damp", engine=engine).plausibility == pytest.approx(1 - 0.5 * 0.4), engine
+
+
+def test_words_stand_beside_labels_in_an_order() -> None:
+    world = nbr.World(t=nbr.Real(0, 10, step=1), rank=nbr.Ordered("low", "mid", "high"), a=nbr.Bit())
+    model = nbr.Reasoner(world.with_words({"hot": {"t": [3, 7]}}), [nbr.Clause("hot & rank>=mid -> a", 0.8)])
+    assert model.ask("a", given="t=5, rank=mid").belief == pytest.approx(0.4)

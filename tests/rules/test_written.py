@@ -126,8 +126,38 @@ def test_wrong_rule(tmp_path, rule: str, words: str) -> None:
         ("[variables]\n'x[,]' = 'bit'", "empty index"),
         ("[variables]\n'x[1..400, 1..400]' = 'bit'", "more than 100,000"),
         ("[[rules]]\nrule = 'a'\nbelief = 1", r"no \[variables\]"),
+        ("[variables]\na = 'bit'\nclosed = ['a']", r"closed = \[..\] above the first \[table\]"),
+        ("[variables]\na = 'bit'\n[sources]\nclosed = ['a']", r"closed = \[..\] above the first \[table\]"),
     ],
 )
 def test_wrong_variables(tmp_path, head: str, words: str) -> None:
     with pytest.raises(nbr.NbrError, match=words):
         read(tmp_path, "", head)
+
+
+ORDERED = """
+[things]
+person = ["ann", "bob"]
+[variables]
+"age[person]" = { from = 0, to = 100, step = 1 }
+"rank[person]" = { ordered = ["low", "mid", "high"] }
+"leads[person]" = "bit"
+[words]
+"old[person]" = { "age[person]" = [50, 70] }
+"senior[p]" = { "age[ann]" = [50, 70] }
+"""
+
+
+def test_words_and_orders_for_each_thing(tmp_path) -> None:
+    rules = '[[rules]]\nfor = { p = "person" }\nrule = "rank[p]>=mid & old[p] -> leads[p]"\nbelief = 0.8'
+    model = read(tmp_path, rules, ORDERED)
+    assert list(model.world.words) == ["old[ann]", "old[bob]", "senior[p]"]
+    assert said(model)[1] == "rank[bob]>=mid & old[bob] -> leads[bob]"
+    assert model.ask("leads[bob]", "age[bob]=65, rank[bob]=high").belief == pytest.approx(0.8 * 0.75)
+    assert model.ask("leads[ann]", "age[bob]=65, rank[bob]=high").belief == 0
+    model.save(tmp_path / "again.toml")
+    assert nbr.load(tmp_path / "again.toml").world.words == model.world.words
+    with pytest.raises(nbr.NbrError, match="'old\\[cid\\]'"):
+        read(tmp_path, '[[rules]]\nfor = { p = ["cid"] }\nrule = "old[p]"\nbelief = 0.8', ORDERED)
+    with pytest.raises(nbr.NbrError, match="appears twice"):
+        read(tmp_path, "", ORDERED.replace("senior[p]", "old[ann]"))

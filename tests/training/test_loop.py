@@ -182,6 +182,7 @@ def test_the_schedule_and_the_global_state_are_kept_in_order() -> None:
 
     def loss(step: int) -> torch.Tensor:
         assert torch.are_deterministic_algorithms_enabled()
+        assert not torch.utils.deterministic.fill_uninitialized_memory
         rates.append(optimiser.param_groups[0]["lr"])
         return value.sum()
 
@@ -189,6 +190,7 @@ def test_the_schedule_and_the_global_state_are_kept_in_order() -> None:
     assert (steps, rates) == (4, [1.0, 0.75, 0.5, 0.25])
     assert value.item() == -2.5
     assert not torch.are_deterministic_algorithms_enabled()
+    assert torch.utils.deterministic.fill_uninitialized_memory
 
 
 def test_early_stopping_keeps_the_best() -> None:

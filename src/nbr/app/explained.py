@@ -13,6 +13,7 @@ from nbr.reasoner import Reasoner
 
 SHOWN = 8  # lines of each list
 FEW = 2  # sets of rules for a value, and against it
+SETTLED = 1e-3  # between bounds of a conflict that is shown
 WIDE = 100  # characters
 
 
@@ -42,7 +43,9 @@ def text(found: Explanation) -> str:
         computed = [effect for effect in found.effects if effect.computed(found.answer)]
         for effect in computed[:SHOWN]:
             without, said = effect.without, _short(effect.text, 36)
-            numbers = f"[{without.belief:.4f}, {without.plausibility:.4f}], conflict {without.conflict:.4f}"
+            low, high = without.bounds.conflict
+            clash = f", conflict {without.conflict:.4f}" if high - low < SETTLED else ""
+            numbers = f"[{without.belief:.4f}, {without.plausibility:.4f}]{clash}"
             lines.append(f"  {effect.rule:>4}  {effect.belief:.2f}  {said:<36} {numbers}")
         lines += _more(len(computed))
         if left := len(found.effects) - len(computed):
@@ -55,8 +58,9 @@ def text(found: Explanation) -> str:
     lines += _point("against, for example", found, found.counter)
     lines += _next(found)
     if found.at_half:
-        lines += ["", f"  in sets of rules, {found.named(found.at_half)} counts as satisfied from grade 1/2 on"]
-    moved = [effect.rule for effect in found.effects[:SHOWN]]
+        verb = "counts" if len(found.at_half) == 1 else "count"
+        lines += ["", f"  in sets of rules, {found.named(found.at_half)} {verb} as satisfied from grade 1/2 on"]
+    moved = [effect.rule for effect in found.effects[:SHOWN] if effect.computed(found.answer)]
     return "\n".join([*lines, *_legend(found, [*entailing, *found.against[:SHOWN], *found.conflicts[:SHOWN], moved])])
 
 

@@ -40,6 +40,13 @@ KIND = {
             "required": ["from", "to"],
             "additionalProperties": False,
         },
+        {
+            "type": "object",
+            "description": "One of these labels, from the lowest to the highest.",
+            "properties": {"ordered": {"type": "array", "items": {"type": ["string", "number"]}, "minItems": 1}},
+            "required": ["ordered"],
+            "additionalProperties": False,
+        },
     ],
 }
 WHO = {
@@ -128,7 +135,8 @@ TABLES: dict[str, Any] = {
     },
     "words": {
         "type": "object",
-        "description": "Words with degrees: numbers from grade 0 to grade 1, four corners, or a grade for each label.",
+        "description": "Words with degrees: numbers from grade 0 to grade 1, four corners, or a grade for each label. "
+        'A key such as "hot[tank]" stands for a word of each thing.',
         "additionalProperties": {
             "type": "object",
             "minProperties": 1,

@@ -134,7 +134,7 @@ def _trained(
         "auto" if epsilon is None else epsilon,
         box=(0, 1),
         preparation="scale",
-        epochs=epochs or (EPOCHS_OF_FEW if few else RobustClassifier().epochs),
+        epochs=epochs or (EPOCHS_OF_FEW if few else "auto"),
         batch_size=BATCH_OF_FEW if few else RobustClassifier().batch_size,
         random_state=seed,
         checkpoint=part,

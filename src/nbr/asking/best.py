@@ -99,7 +99,7 @@ def best(model: Model, given: Proposition | None, count: int, settings: Settings
         asking.ask(model, Constant(True), condition, left)  # says what contradicts what
         if ranked is not None and ranked.exact and model.prior is not None:
             raise NbrError("the condition has probability 0" if given is not None else "no point has a probability")
-        hint = "".join(f"; {each}" for each in result.missing)
+        hint = "".join(f"; {each}" for each in (*result.missing, *dict.fromkeys(result.unfit)))
         raise NbrError(f"no point with a plausibility above 0 was found in the time given{hint}")
     first, *others = [replace(each, given=words) for each in found]
     return replace(first, others=tuple(others))

@@ -7,6 +7,7 @@ plausibility is the mean, over levels t from 0 to 1, of that of the points whose
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from nbr.asking.components import Component, is_crisp
 from nbr.asking.outcome import Outcome
@@ -14,8 +15,10 @@ from nbr.inference import Limits
 from nbr.inference.problem import Interval
 from nbr.language import Expression
 from nbr.language.expressions import And, Atom, Constant, Not, Or
+from nbr.language.linear import compares_numbers
 from nbr.points.cells import cells
 from nbr.rules import Rule
+from nbr.rules.levels import moves, turning
 from nbr.sources.statements import Table
 from nbr.world import World
 
@@ -30,15 +33,16 @@ def levels(part: Component) -> list[Level] | None:
     asked, crisp = part.proposition, all(map(is_crisp, part.model.rules))
     if not isinstance(asked, Rule) or not crisp or isinstance(part.condition, Rule) or part.model.codec is not None:
         return None
-    known = asked.levels()
-    if known is not None:
-        said = [(level, asked.at_least(level)) for level in sorted(known) if level > 0]
-        found = [(level, statement) for level, statement in said if statement is not None]
+    known = turning([asked, *part.model.rules], [] if part.condition is None else [part.condition], part.model.world)
+    compared = moves(asked) and compares_numbers([part.condition, *(rule.cut(1.0) for rule in part.model.rules)])
+    if known is not None and not compared:
+        said = [asked.cut((before + level) / 2) for before, level in pairwise([0.0, *known])]
+        found = [(level, statement) for level, statement in zip(known, said, strict=True) if statement is not None]
         return found if len(found) == len(said) <= LEVELS else None
     if not Table.fits(asked):
         return None
     table = Table(asked)
-    grades = [float(grade) for grade in table.grades.unique() if grade > 0]
+    grades = [float(grade) for grade in table.grades.unique() if grade > 0] or [1.0]
     if len(table.grades) > ROWS or len(grades) > LEVELS:
         return None
     return [(grade, _spelled(table, asked.world, grade)) for grade in grades]

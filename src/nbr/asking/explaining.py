@@ -26,11 +26,12 @@ from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask, obser
 from nbr.clock import OutOfTime
 from nbr.density.moved import moved
 from nbr.density.probability import often
+from nbr.errors import NbrError
 from nbr.inference import Limits, sat
 from nbr.inference.problem import Interval
 from nbr.inference.selectors import Selectors, detached, together
 from nbr.language import Expression
-from nbr.language.expressions import And, Not
+from nbr.language.expressions import And, Constant, Not
 from nbr.model import Model
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
@@ -40,6 +41,8 @@ Names = tuple[str, ...]
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
 SHARES = {"answer": 0.3, "reasons": 0.3, "effects": 0.6, "points": 0.3}  # of the time that is left at each step
 OFTEN, MOVED = 0.2, 0.1  # of the time, for a probability, and for what moved it
+EACH = 0.1  # of what is left, at the least, for the answer without one rule
+CLASH = 0.1  # of what is left, for whether a contradiction is one without the condition
 OUTCOMES = 12  # of observing a variable, up to which each is looked at
 LISTED = 0.3  # seconds of listing that are quicker than a solver's map
 
@@ -90,12 +93,14 @@ def explain(
         chance = [each for each in chance if each[0] < 0 or not isinstance(presence, Selectors)]
         return [[rule + 1 for rule in rules] for _, _, rules in chance]
 
+    conflicts, share = ranked(found.conflicts), limits.share(CLASH)
+    alone = bool(conflicts) and condition is not None and _contradictory(model, conflicts[0], _within(settings, share))
     return Explanation(
         answer=replace(answer, given=words),
         rules=tuple(effects),
         supports=ranked(found.supports),
         against=ranked(found.against),
-        conflicts=ranked(found.conflicts),
+        conflicts=conflicts,
         supports_complete=found.supports_complete,
         conflicts_complete=found.conflicts_complete,
         witness=_told(model, witness),
@@ -103,7 +108,21 @@ def explain(
         next=tuple(observations),
         about=_about(model, (proposition, condition), found.mattering, moved),
         at_half=tuple(number for number, rule in enumerate(model.rules, 1) if not is_crisp(rule)),
+        clash_alone=alone,
     )
+
+
+def _contradictory(model: Model, numbers: Collection[int], settings: Settings) -> bool:
+    """Whether some rules cannot all hold under no condition at all."""
+    rules = [model.rules[number - 1] for number in numbers]
+    if not rules:
+        return False
+    certain = [rule.with_belief(1.0).from_source(None) for rule in rules]
+    try:
+        found = ask(replace(model, closed=frozenset()).with_rules(certain), Constant(True), None, settings)
+    except NbrError:  # nothing agrees with rules that must hold
+        return True
+    return found.bounds.conflict[0] > HALF
 
 
 def _about(
@@ -136,14 +155,14 @@ def _effects(
     Rules that stand in minimal sets come first; in a crisp model all others, if all sets are known, change nothing.
     """
     crisp = found.mattering is not None and all(is_crisp(rule) for rule in model.rules)
-    named = {rule for each in (*found.supports, *found.conflicts) for rule in each}
+    named = {rule for each in (*found.supports, *found.against, *found.conflicts) for rule in each}
     order = sorted(range(len(model.rules)), key=lambda position: position not in named)
     asked = [position for position in order if model.rules[position].degree > 0]
     if crisp and found.mattering is not None:
         asked = [position for position in asked if position in found.mattering]
     without, told = {}, Told(model)
     for done, position in enumerate(asked):
-        rule, left = model.rules[position], limits.share(1 / (len(asked) - done))
+        rule, left = model.rules[position], limits.share(max(EACH, 1 / (len(asked) - done)))
         bounds = told.without(found.families, position) if crisp and found.families is not None else None
         if bounds is not None:
             without[position] = replace(answer, bounds=bounds, exact=True, rules=len(model.rules) - 1)

@@ -97,6 +97,7 @@ class Explanation:
     against: list[list[int]] = field(default_factory=list)  # minimal sets that entail that the question does not hold
     about: tuple[str, ...] = ()  # the variables of the question, of the condition, and of the rules that matter
     at_half: tuple[int, ...] = ()
+    clash_alone: bool = False  # the first of `conflicts` contradicts itself, whatever the condition is
     probability: Probability | str | None = None  # how often, of a model with a prior, or why that is not known
     moved: Moved | None = None  # from the base rate to that probability, where there is a condition
 
@@ -218,7 +219,7 @@ class Explanation:
         if not (self.conflicts and self.conflicts[0]) or self.answer.conflict <= 1e-9:
             return []
         rules = self.conflicts[0]
-        others = " and the condition" if self.answer.given else ""
+        others = " and the condition" if self.answer.given and not self.clash_alone else ""
         alone = len(rules) == 1 and not others
         verb = "contradicts itself" if alone else "contradict each other"
         return [f"R{self.named(rules)[1:]}{others} {verb}."]

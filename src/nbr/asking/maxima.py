@@ -13,7 +13,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from nbr.asking import closed_best
+from nbr.asking import closed_best, shared_best
 from nbr.asking.by_statements import SOLVER
 from nbr.asking.components import is_crisp
 from nbr.asking.likeliest import Ranked, Weights, by_maxsat, by_tables
@@ -173,6 +173,28 @@ class MaxSat(Way[Wanted, Candidates]):
         return None if true is None else Candidates(None, encoder.point(true), True)
 
 
+class Sourced(Way[Wanted, Candidates]):
+    """By a solver, where rules share sources."""
+
+    name = "sources"
+
+    def unfit(self, asked: Wanted) -> str | None:
+        if not asked.alone:
+            return "it is for one point, by the rules alone"
+        return "the condition is fuzzy" if isinstance(asked.condition, Rule) else shared_best.unfit(asked.model)
+
+    def missing(self) -> str | None:
+        return None if sat.available() else SOLVER.replace("drawing worlds", "the best point of so large a world")
+
+    def cost(self, asked: Wanted) -> Cost:
+        return Cost(0.1)
+
+    def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
+        assert asked.condition is None or isinstance(asked.condition, Expression)
+        found = shared_best.by_maxsat(asked.model, asked.condition, limits.share(SOLVED))
+        return None if found is None else Candidates(None, *found)
+
+
 class Made(Way[Wanted, Candidates]):
     """By a solver, where variables are closed."""
 
@@ -204,9 +226,13 @@ class Tried(Way[Wanted, Candidates]):
     proves = False
 
     def unfit(self, asked: Wanted) -> str | None:
-        return CLOSED if asked.model.closed else None
+        return "the condition is fuzzy" if asked.model.closed and isinstance(asked.condition, Rule) else None
 
     def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
+        if asked.model.closed:
+            assert asked.condition is None or isinstance(asked.condition, Expression)
+            point = closed_best.by_climbing(asked.model, asked.condition, limits)
+            return None if point is None else Candidates(None, point, False)
         if not asked.stated or asked.listing.seconds < limits.left:
             point = _by_listing(asked.listing, asked.model.world, limits)[0]
             return None if point is None else Candidates(None, point, False)
@@ -219,7 +245,7 @@ class Tried(Way[Wanted, Candidates]):
         return Candidates(None, torch.tensor(list(found.values()), dtype=torch.float64), False)
 
 
-MAXIMA: list[Way[Wanted, Candidates]] = [Tables(), Listed(), Pieces(), MaxSat(), Made(), Tried()]
+MAXIMA: list[Way[Wanted, Candidates]] = [Tables(), Listed(), Pieces(), MaxSat(), Sourced(), Made(), Tried()]
 
 
 def _by_listing(listing: Listing, world: World, limits: Limits) -> tuple[Tensor | None, bool]:

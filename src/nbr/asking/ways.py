@@ -35,6 +35,7 @@ WAYS: list[Way[Asked, Outcome]] = [
     Tables(),
     Drawn(),
 ]
+NO_LEVELS = "not computed: variables are closed, and a question with degrees beside them needs rules that have none"
 CLOSED = (Least.name, Counting.name)  # ways that know of closed variables
 
 
@@ -47,8 +48,11 @@ def answered(part: Component, name: str, grid: int | None, limits: Limits, memo:
     """By what is named; "auto" lets every way that fits have a try."""
     asked = Asked(part, limits, grid, memo)
     if isinstance(part.proposition, Rule) and _by_levels(asked, name):
+        known = by_levels.levels(part)
+        if known is None:
+            return replace(UNKNOWN, notes=(NO_LEVELS,), why="nothing fits")
         return by_levels.mean(
-            by_levels.levels(part) or [],
+            known,
             limits,
             lambda said, share: answered(replace(part, proposition=said), name, grid, share, memo),
         )
@@ -75,6 +79,10 @@ def _auto(asked: Asked, limits: Limits) -> Outcome:
     ways = [way for way in WAYS if (way.name in CLOSED if closed else way.name != Least.name)]
     result = auto(ways, asked, limits)
     if result.found is None:
+        reasons = [way.unfit(asked) for way in ways]
+        if None not in reasons:
+            told = "; ".join(dict.fromkeys(reason for reason in reasons if reason is not None))
+            return replace(UNKNOWN, notes=(f"no way of computing fits: {told}",), why="nothing fits")
         return replace(UNKNOWN, notes=result.missing, why="no engine had a result when the time was up")
     found, notes = result.found, result.missing if result.found.width > limits.tolerance else ()
     more = ""

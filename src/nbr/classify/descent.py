@@ -12,7 +12,7 @@ from torch.nn.functional import softplus
 from torch.optim.lr_scheduler import LambdaLR
 
 from nbr.classify.recipe import Recipe, Sample, Watcher
-from nbr.lipschitz import Dense, Stiefel, dense, finish
+from nbr.lipschitz import Dense, Local, Stiefel, dense, finish, local
 from nbr.training import Checkpoint, Loop, fingerprint, here, shuffled
 
 Loss = Callable[[Tensor, Tensor], Tensor]  # of scores (networks, batch) and their rows: a mean over these
@@ -27,8 +27,9 @@ def rightness(margin: Tensor, recipe: Recipe) -> Tensor:
 class Descent:
     """Networks on their way down a loss.
 
-    Inputs are first turned onto their principal directions, as many as the first layer can tell apart without loss; the
-    finished networks have this turn folded in and read inputs as they are.
+    Dense ones get inputs turned onto their principal directions, as many as the first layer can tell apart without
+    loss; the finished networks have this turn folded in and read inputs as they are. Local ones start at the mean
+    colour of the pictures.
     """
 
     def __init__(
@@ -41,8 +42,14 @@ class Descent:
         path: Path | None = None,
     ) -> None:
         self.sample, self.recipe, self.process = sample, recipe, here()
-        self.basis = _principal(sample.points, widths[0])
-        self.networks = dense(len(self.basis), widths, count, shared, recipe.seed).to(sample.points.dtype)
+        self.basis: Tensor | None = None
+        if recipe.local and sample.shape is not None:
+            networks = local(sample.shape, widths[-2], widths[-1], count, seed=recipe.seed)
+            _start_at_mean(networks, sample.points)
+        else:
+            self.basis = _principal(sample.points, widths[0])
+            networks = dense(len(self.basis), widths, count, shared, recipe.seed)
+        self.networks = networks.to(sample.points.dtype)
         self.checkpoint = None if path is None else Checkpoint(path, self._fingerprint(widths, count, shared))
 
     def train(self, loss_of_epoch: Callable[[int], Loss], watch: Watcher) -> nn.Sequential:
@@ -83,17 +90,16 @@ class Descent:
             return torch.cat([self.process.together(each, len(part)) for each, part in zip(own, parts, strict=True)]).T
 
     def _scores(self, points: Tensor) -> Tensor:
-        scores: Tensor = self.networks(points @ self.basis.T)[..., 0]
+        scores: Tensor = self.networks(points if self.basis is None else points @ self.basis.T)[..., 0]
         return scores
 
     def _finished(self) -> nn.Sequential:
-        first = self.networks[0]
-        assert isinstance(first, Dense)
-        folded = Dense(self.sample.points.shape[1], first.weight.shape[1], first.weight.shape[0])
-        with torch.no_grad():
-            folded.weight.copy_((first.weight.double() @ self.basis.double()).float())
-            folded.bias.copy_(first.bias)
-        network = nn.Sequential(folded, *list(self.networks)[1:])
+        first, *others = self.networks
+        if self.basis is not None:
+            assert isinstance(first, Dense)
+            with torch.no_grad():
+                first = Dense.of((first.weight.double() @ self.basis.double()).float(), first.bias.clone())
+        network = nn.Sequential(first, *others)
         finish(network)
         return network
 
@@ -117,3 +123,12 @@ def _principal(points: Tensor, most: int) -> Tensor:
     moments = points.double().T @ points.double()
     basis: Tensor = torch.linalg.eigh(moments).eigenvectors[:, -most:]
     return basis.T.flip(0).to(points.dtype).contiguous()
+
+
+def _start_at_mean(networks: nn.Sequential, points: Tensor) -> None:
+    """Biases of the first layer for which the mean colour of the pictures is 0."""
+    first = networks[0]
+    assert isinstance(first, Local)
+    with torch.no_grad():
+        colour = points.view(-1, first.channels).mean(dim=0).repeat(first.block**2)
+        first.mix.bias.copy_(-(first.mix.weight @ colour)[:, None])

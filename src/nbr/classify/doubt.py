@@ -1,4 +1,4 @@
-"""How often a label is right of pictures like this one, damaged or not: the degree to which rules are believed.
+"""How often a label is right of pictures like this one, damaged or not: so much the label is believed.
 
 A small network tells it (`doubting.py` is how it learns) from what the classifier sees: the leads of the labels, how
 far the nearest examples of the two most plausible ones are, and where the picture lies along the principal directions
@@ -59,8 +59,8 @@ class Doubt:
     second: Tensor
     third: Tensor  # (width + 1, 1)
 
-    def degree(self, features: Tensor) -> Tensor:
-        """a of each input: (n,)."""
+    def share(self, features: Tensor) -> Tensor:
+        """The share of inputs like each whose label is right: (n,)."""
         values = (features - self.centre) / self.spread
         for layer in (self.first, self.second):
             values = torch.tanh(values @ layer[:-1] + layer[-1])

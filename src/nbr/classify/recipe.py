@@ -17,9 +17,11 @@ from nbr.training import ALONE, Process, Watcher
 
 __all__ = ["Recipe", "Sample", "Watcher", "recipe_of", "suggested"]
 FRAMES = ("auto", "rest", "pairs")
-ALIKE = ("networks", "width", "depth", "head", "epochs", "beta", "gamma", "omega", "memories", "augment")  # by name
+ALIKE = ("networks", "width", "depth", "head", "beta", "gamma", "omega", "memories", "augment")  # by name
+DENSE_EPOCHS, LOCAL_EPOCHS = 120, 30  # by default; a pass through local layers takes several times as long
 ENOUGH = 12_000  # examples for scales and beliefs
 ASKED = 2000  # examples whose nearest others a radius is suggested from
+NARROW, GREY = 8, 32 * 32  # pictures of fewer pixels on a side, or of so many grey ones, get dense layers by default
 CLOSE = 0.25  # of the distance to the nearest example of another label: half of it is the most that could be proved
 
 
@@ -46,6 +48,7 @@ class Recipe:
     augment: float = 0.5  # strength of changes to pictures
     omega: float = 0.5  # weight of the unmoved cross-entropy in the third step
     memories: bool = True
+    local: bool = False  # whether the first layers look at neighbouring pixels
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -63,26 +66,49 @@ def recipe_of(settings: Any, sample: Sample) -> Recipe:
     """The settings of a `RobustClassifier`, checked, for the examples that it is to learn from."""
     from sklearn.utils import check_random_state
 
-    for name in ("networks", "width", "depth", "head", "epochs", "batch_size", "learning_rate", "beta"):
+    for name in ("networks", "width", "depth", "head", "batch_size", "learning_rate", "beta"):
         if not getattr(settings, name) > 0:
             raise NbrError(f"{name} must be above 0, not {getattr(settings, name)!r}")
+    if settings.epochs != "auto" and (isinstance(settings.epochs, str) or not settings.epochs > 0):
+        raise NbrError(f'epochs must be above 0, or "auto", not {settings.epochs!r}')
     if not 0 <= settings.held_out < 1:
         raise NbrError(f"held_out must be a share of at least 0 and less than 1, not {settings.held_out!r}")
     if settings.linear not in (True, False, "auto"):
         raise NbrError(f'linear must be True, False or "auto", not {settings.linear!r}')
+    if settings.local not in (True, False, "auto"):
+        raise NbrError(f'local must be True, False or "auto", not {settings.local!r}')
+    if settings.local is True and sample.shape is None:
+        raise NbrError(
+            "local layers look at neighbouring pixels, and vectors have none; give pictures (n, height, width)"
+        )
     if settings.frames not in FRAMES:
         raise NbrError(f"unknown frames {settings.frames!r}" + suggest(str(settings.frames), FRAMES))
     frames = settings.frames
     if frames == "auto":
         frames = "rest" if sample.kinds == 2 else "pairs"
+    local = wide(sample.shape) if settings.local == "auto" else settings.local
+    usual = LOCAL_EPOCHS if local else DENSE_EPOCHS
     return Recipe(
         epsilon=check_epsilon(suggested(sample) if settings.epsilon == "auto" else settings.epsilon),
         frames=frames,
+        epochs=usual if settings.epochs == "auto" else settings.epochs,
+        local=local,
         batch=settings.batch_size,
         rate=settings.learning_rate,
         seed=int(check_random_state(settings.random_state).randint(2**31)),
         **{name: getattr(settings, name) for name in ALIKE},
     )
+
+
+def wide(shape: tuple[int, ...] | None) -> bool:
+    """Whether inputs are pictures in colour, or larger ones, of which layers that look at neighbours learn more.
+
+    >>> [wide(shape) for shape in (None, (28, 28), (40, 40), (32, 32, 3), (4, 4, 3))]
+    [False, False, True, True, False]
+    """
+    if shape is None or min(shape[:2]) < NARROW:
+        return False
+    return len(shape) == 3 or shape[0] * shape[1] > GREY
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from nbr.classify.evaluation import Evaluation, Scored, check_combine, evaluate
 from nbr.classify.experts import Experts
 from nbr.classify.familiarity import Familiarity, familiarity
 from nbr.classify.inputs import Pictures, progress
-from nbr.classify.intervals import MOST_LABELS, discounted, in_label
+from nbr.classify.intervals import MOST_LABELS, Intervals, in_label, recorded
 from nbr.classify.layouts import Layout
 from nbr.classify.modules import BareScores, Logits
 from nbr.classify.pairs import Pairs
@@ -66,9 +66,9 @@ class RobustClassifier(Pictures, BeliefEstimator):
             for more.
         networks: The number of networks for each label, for frames of the kind "rest".
         width: The units of each layer that all networks share; even.
-        depth: The number of layers that all networks share.
+        depth: The number of dense layers that all networks share.
         head: The units of the layer that each network has for itself; even.
-        epochs: The number of passes over the examples.
+        epochs: The number of passes over the examples; "auto" makes 120, or 30 with local layers.
         batch_size: The number of examples in a training step.
         learning_rate: The learning rate of the networks.
         beta: How far scores are lowered in training, in epsilons.
@@ -77,12 +77,14 @@ class RobustClassifier(Pictures, BeliefEstimator):
         memories: Whether to memorise examples that the networks do not classify.
         linear: Whether to compare the networks with a linear rule on a quarter of the examples, and keep the rule if
             it is as good; "auto" does so for up to 5,000 examples, which doubles the time.
+        local: Whether the first layers look at neighbouring pixels, with one small matrix for all places, instead of
+            `depth` dense ones; "auto" does so for pictures in colour, and for those of more than 32 x 32 pixels.
         augment: How strongly pictures are changed at random in training; 0 leaves them unchanged.
         box: The lowest and the highest value of an input, such as (0, 1): black and white of pictures.
         preparation: How picture files are prepared: "none", "scale" for files of any size, "digits" as MNIST was made.
         combine: How rules are combined: "scaled" or "exact".
-        discount: Whether to believe rules only to the degree to which an input is similar to the examples, and of
-            pictures also to the degree to which labels of damaged ones are right.
+        discount: Whether to believe rules only to the degree to which an input is similar to the examples; of pictures,
+            as often as labels of such pictures, damaged ones among them, are right.
         held_out: The share of the examples that is used to calibrate probabilities and to set the threshold of
             `reject`.
         random_state: The seed of all randomness.
@@ -103,7 +105,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         width: int = 384,
         depth: int = 5,
         head: int = 64,
-        epochs: int = 120,
+        epochs: int | str = "auto",
         batch_size: int = 256,
         learning_rate: float = 0.1,
         beta: float = 1.1,
@@ -111,6 +113,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         omega: float = 0.5,
         memories: bool = True,
         linear: bool | str = "auto",
+        local: bool | str = "auto",
         augment: float = 0.5,
         box: tuple[float, float] | None = None,
         preparation: str = "none",
@@ -136,6 +139,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         self.omega = omega
         self.memories = memories
         self.linear = linear
+        self.local = local
         self.augment = augment
         self.box = box
         self.preparation = preparation
@@ -194,13 +198,18 @@ class RobustClassifier(Pictures, BeliefEstimator):
         told, scores = {"radius": found.radius(self._furthest)}, found.scores()
         if rules.labels <= MOST_LABELS:
             degree = self._familiar(points, found, scores) if self.discount else None
-            told["belief"] = in_label(discounted(found.intervals(), degree), scores)
+            told["belief"] = in_label(self._weighed(found, scores, degree), scores)
         self.rejection_ = Rejection.of(told, scores.argmax(dim=1) == truth)
 
     def _familiar(self, points: Tensor, found: Evaluation, scores: Tensor) -> Tensor | None:
         if self.doubt_ is None or self.familiarity_ is None or not isinstance(found, Scored):
             return super()._familiar(points, found, scores)
-        return self.doubt_.degree(features(self.familiarity_, Seen.by(self._rules(), points, found)))
+        return self.doubt_.share(features(self.familiarity_, Seen.by(self._rules(), points, found)))
+
+    def _weighed(self, found: Evaluation, scores: Tensor, degree: Tensor | None) -> Intervals:
+        if self.doubt_ is None or degree is None or not isinstance(found, Scored):
+            return super()._weighed(found, scores, degree)
+        return recorded(found.intervals(), degree, scores)
 
     def margin(self, X: ArrayLike) -> Array:
         """For two labels, log Pl of the second minus that of the first.

@@ -17,9 +17,10 @@ from nbr import registry
 from nbr.classify.checks import check_box, is_number
 from nbr.classify.evaluation import check_combine
 from nbr.classify.frames import against_rest
+from nbr.classify.pictures import LARGEST
 from nbr.classify.preparation import checked
 from nbr.errors import NbrError
-from nbr.lipschitz import Dense, MaxMin
+from nbr.lipschitz import Dense, Local, MaxMin
 
 Classifier = TypeVar("Classifier")
 LEFT_OUT = ("checkpoint", "verbose", "rules", "n_jobs")  # settings of a run, not of what it made
@@ -144,27 +145,49 @@ def frames_from(tensors: Mapping[str, Tensor], labels: int) -> Tensor:
 
 
 def written(network: nn.Module) -> registry.Tensors:
-    """The layers of a nonexpansive network."""
-    layers = [layer for layer in network.modules() if isinstance(layer, Dense)]
+    """The layers of a nonexpansive network; of local ones also the picture that they read, and how."""
+    layers = [layer for layer in network.children() if isinstance(layer, Dense | Local)]
     tensors: registry.Tensors = {}
     for number, layer in enumerate(layers):
-        tensors[f"networks.{number}.weight"] = layer.weight.detach().float()
-        tensors[f"networks.{number}.bias"] = layer.bias.detach().float()
+        if isinstance(layer, Local):
+            plan = (*layer.size, layer.channels, layer.block, int(layer.shifted))
+            tensors[f"networks.{number}.local"] = torch.tensor(plan, dtype=torch.int32)
+        matrix = layer.mix if isinstance(layer, Local) else layer
+        tensors[f"networks.{number}.weight"] = matrix.weight.detach().float()
+        tensors[f"networks.{number}.bias"] = matrix.bias.detach().float()
     return tensors
 
 
 def networks(tensors: Mapping[str, Tensor]) -> nn.Sequential:
     """The inverse of `written`; what their bound assumes is checked where they are asked, by `Fixed`."""
     layers: list[nn.Module] = []
-    names = [name for name in tensors if name.startswith("networks.")]
+    plans = [name for name in tensors if name.startswith("networks.") and name.endswith(".local")]
+    names = [name for name in tensors if name.startswith("networks.") and name not in plans]
     for number in range(len(names) // 2):
         weight, bias = (tensors.get(f"networks.{number}.{part}") for part in ("weight", "bias"))
         if weight is None or bias is None:
             raise NbrError(f"layer {number + 1} of a network has no weights, or no biases")
-        layers += [Dense.of(number_like(weight), number_like(bias)), MaxMin()]
+        matrix = Dense.of(number_like(weight), number_like(bias))
+        if number < len(plans):
+            layers += [_local(tensors.get(f"networks.{number}.local"), matrix, number), MaxMin()]
+        else:
+            layers += [*([nn.Flatten()] if number and number == len(plans) else []), matrix, MaxMin()]
     if not layers or len(names) % 2:
         raise NbrError(f"a network needs weights and biases for each layer, and there are {len(names)} tensors")
     return nn.Sequential(*layers[:-1])
+
+
+def _local(plan: Tensor | None, matrix: Dense, number: int) -> Local:
+    """A layer of pictures; local ones come first."""
+    where = f"layer {number + 1} of a network"
+    if plan is None or plan.shape != (5,) or plan.is_floating_point():
+        raise NbrError(f"{where} needs a picture's height, width and channels, its blocks, and whether it shifts")
+    height, width, channels, block, shifted = map(int, plan)
+    if not all(1 <= side <= LARGEST for side in (height, width, channels, block)) or shifted not in (0, 1):
+        raise NbrError(
+            f"{where} reads pictures of {height} x {width} x {channels} in blocks of {block}, which is not one"
+        )
+    return Local.of(matrix, (height, width), channels, block, bool(shifted))
 
 
 def number_like(tensor: Tensor) -> Tensor:

@@ -71,10 +71,11 @@ def _each_made(grades: Tensor, presence: Presence, heads: list[tuple[Tensor, Ten
     found = keep(grades, presence)
     for size in range(1, len(heads) + 1):
         for some in combinations(heads, size):
-            all_true = torch.stack([true for true, _ in some]).all(dim=0)
-            out = torch.stack([makes for _, makes in some]).any(dim=0)
-            without = keep(grades.masked_fill(out, 0.0), presence)
-            found = found + (-1) ** size * torch.where(all_true, without, 0.0)
+            rows = torch.stack([true for true, _ in some]).all(dim=0).nonzero().flatten()
+            if len(rows):  # few heads are true at once
+                out = torch.stack([makes[rows] for _, makes in some]).any(dim=0)
+                without = keep(grades[rows].masked_fill(out, 0.0), presence)
+                found = found.index_add(0, rows, (-1) ** size * without)
     return found.clamp(min=0.0)
 
 

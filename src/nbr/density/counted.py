@@ -26,6 +26,7 @@ from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.priors.base import Prior
 from nbr.rules import Rule
+from nbr.rules.levels import moves, turning
 from nbr.sources.closure import Closure
 from nbr.sources.encoding import Encoder
 from nbr.world import World
@@ -43,7 +44,7 @@ def counted(
         return None
     both, whole, before = 0.0, 0.0, 0.0
     for level in levels:
-        found = _sums(model, model.base, question, condition, level, deadline)
+        found = _sums(model, model.base, question, condition, (before + level) / 2, deadline)
         if found is None:
             return None
         both, whole, before = both + (level - before) * found[0], whole + (level - before) * found[1], level
@@ -55,21 +56,18 @@ def countable(model: Model, question: Expression, condition: Expression | None) 
     levels = _levels(model)
     if levels is None or model.base.independent is None:
         return False
-    said = [rule.at_least(level) for rule in _rules(model) if rule.degree > 0 for level in levels]
+    said = [rule.cut(level) for rule in _rules(model) if rule.degree > 0 for level in levels]
     return all(each is not None for each in said) and not compares_numbers([question, condition, *said])
 
 
 def _levels(model: Model) -> list[float] | None:
     """The levels of grade, ascending; None if rules are no statements, or fuzzy ones of several bodies multiply."""
-    found = {1.0}
-    for rule in _rules(model):
-        levels = rule.levels()
-        if levels is None:
-            return None
-        found.update(levels)
-    coded = any(body.codec is not None for body in model.bodies)
-    mixed = len(found) > 1 and sum(bool(body.rules) for body in model.bodies) > 1
-    return None if coded or mixed or len(found) > LEVELS else sorted(found)
+    rules = list(_rules(model))
+    if any(body.codec is not None for body in model.bodies) or any(map(moves, rules)):
+        return None
+    found = turning(rules, [], model.world)
+    mixed = found is not None and len(found) > 1 and sum(bool(body.rules) for body in model.bodies) > 1
+    return None if found is None or mixed or len(found) > LEVELS else found
 
 
 def _rules(model: Model) -> Iterable[Rule]:
@@ -84,7 +82,7 @@ def _sums(
     level: float,
     deadline: float,
 ) -> tuple[float, float] | None:
-    said = [rule.at_least(level) for rule in _rules(model) if float(rule.likeliest) > 0]
+    said = [rule.cut(level) for rule in _rules(model) if float(rule.likeliest) > 0]
     rules = [statement for statement in said if statement is not None]
     if len(rules) < len(said):
         return None
@@ -123,7 +121,7 @@ def _selected(
     if closure is not None:
         closure.define(encoder, there)
     for position, (rule, guard) in enumerate(zip(body.rules, told, strict=True)):
-        statement = rule.at_least(level)
+        statement = rule.cut(level)
         if guard is not None and statement is not None and position not in body.program.defining:
             encoder.require(statement, unless=-there[position])
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from nbr.factors import contraction
 from nbr.factors.order import Order
+from nbr.factors.waves import SCALED
 
 ROOM = 1 << 25  # numbers of a batch, where no two conditions are alike
 Alike = Tensor | None  # for each condition the number of those that are alike; None where all are
@@ -100,7 +101,7 @@ def _some(order: Order, tables: Sequence[Tensor], alike: Sequence[Alike], places
         product = contraction.multiplied(parts[0], step.scopes[0], parts[1], step.scopes[1], step.kept)
         values[step.left] = values[step.right] = product.new_zeros(0)  # nobody reads them again
         since.append(since[step.left] + since[step.right])
-        if since[-1] >= contraction.SCALED or number == last:
+        if since[-1] >= SCALED or number == last:
             product, most = contraction.scaled_down(product, len(step.kept))
             most = most.expand(len(places)) if (mine := local[number]) is None else most[mine]
             logs, lost, since[-1] = logs + most, lost + most.clamp(max=0.0), 1

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from nbr.factors.order import Order, Scope, Step
+from nbr.factors.waves import Wave, waves
 from nbr.priors.columns import pick
 
 SAFE = 500.0  # nats that scaling may have taken out in all before what was lost to underflow could count
-SCALED = 8  # tables that are multiplied before numbers are scaled
+SMALL = 1 << 16  # numbers of a table up to which those of steps of one shape are stacked
+WAVE = 51  # the axis of the steps that are taken at once, the last that einsum has
 ROOM = 1 << 23  # numbers of a batch held at a time
 IMPOSSIBLE = -1e7  # the log of 0, where logs are to have gradients
 ROW = -1  # stands for the axis of draws among variables
@@ -55,18 +58,39 @@ def log_sum(order: Order, tables: Sequence[Tensor], place: int) -> Tensor:
 
 def _summed(order: Order, tables: Sequence[Tensor]) -> tuple[list[Tensor], Tensor, Tensor]:
     """All tables, scaled, those on the way included; the log of the whole; for which conditions that is in doubt."""
-    values, logs, lost = list(tables), torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
-    since = [1] * len(tables)  # tables multiplied since numbers were scaled
-    last = len(order.scopes) + len(order.steps) - 1
-    for number, step in enumerate(order.steps, len(order.scopes)):
-        product = multiplied(values[step.left], step.scopes[0], values[step.right], step.scopes[1], step.kept)
-        since.append(since[step.left] + since[step.right])
-        if since[-1] >= SCALED or number == last:
-            product, most = scaled_down(product, len(step.kept))
-            logs, lost, since[-1] = logs + most, lost + most.clamp(max=0.0), 1
-        values.append(product)
+    values: list[Tensor] = [*tables, *[tables[0]] * len(order.steps)]  # those of steps are filled in
+    logs, lost = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
+    batched = tuple(table.dim() > len(scope) for table, scope in zip(tables, order.scopes, strict=True))
+    for wave in waves(order, batched):
+        for part in _parts(wave, values):
+            product = _together(part, values)
+            if wave.scaled:
+                product, most = scaled_down(product, wave.kept)
+                logs, lost = logs + most.sum(dim=0), lost + most.clamp(max=0.0).sum(dim=0)
+            for number, table in zip(part.results, product.unbind(), strict=True):
+                values[number] = table
     total = values[-1].log() + logs
     return values, total, (lost < -SAFE).expand(total.shape) | (total.detach() == -torch.inf)
+
+
+def _parts(wave: Wave, values: Sequence[Tensor]) -> list[Wave]:
+    """A wave, or its steps one by one: large tables are not worth a copy, which stacking them is."""
+    if max(values[wave.lefts[0]].numel(), values[wave.rights[0]].numel()) <= SMALL:
+        return [wave]
+    each = zip(wave.lefts, wave.rights, wave.results, strict=True)
+    return [replace(wave, lefts=(left,), rights=(right,), results=(number,)) for left, right, number in each]
+
+
+def _together(wave: Wave, values: Sequence[Tensor]) -> Tensor:
+    """The products of a wave: (steps, batch, ..)."""
+    axes = [[WAVE, *each] for each in wave.axes]
+    if len(wave.results) == 1:
+        left, right = values[wave.lefts[0]][None], values[wave.rights[0]][None]
+    else:
+        left = torch.stack([values[number] for number in wave.lefts])
+        right = torch.stack([values[number] for number in wave.rights])
+    found: Tensor = torch.einsum(left, axes[0], right, axes[1], axes[2])
+    return found
 
 
 def marginals(order: Order, tables: Sequence[Tensor], wanted: Sequence[int], count: int) -> list[Tensor]:

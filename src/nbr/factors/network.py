@@ -28,6 +28,7 @@ from nbr.world import World
 
 WIDTH = 1 << 22  # entries of a table
 COST = 1 << 28  # products of numbers for one condition
+QUICK = 1 << 23  # products of numbers up to which what counts is how many steps there are
 
 _masses: WeakKeyDictionary[Prior, tuple[object, list[Factor]]] = WeakKeyDictionary()  # of the last structure
 
@@ -135,6 +136,8 @@ class Network:
         order, tables = self.compiled.order, [*self._tables(), *self._single(known)]
         if not any(table.requires_grad for table in tables):
             return alike.log_sums(order, tables, count)
+        if order.cost * count <= QUICK and order.shallow.cost * count <= QUICK:
+            order = order.shallow
         found = []
         for part in contraction.batches(order, count):
             some = [

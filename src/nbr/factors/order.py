@@ -12,10 +12,12 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from opt_einsum import RandomGreedy
 
+FEW = 512  # entries of a table up to which they cost as good as nothing
 TRIES = 64  # random greedy orders, the best of which is taken
 CHEAP = 1 << 13  # products of numbers up to which the first order is good enough
 HOPELESS = 1 << 33  # products beyond which no other order would help, and none is followed
@@ -35,7 +37,7 @@ class Step:
     summed: Scope
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Order:
     """The steps from tables to one number, and what they cost."""
 
@@ -57,6 +59,21 @@ class Order:
     def entries(self) -> list[int]:
         """Entries of the table of each step, before anything is summed over."""
         return [self._entries((*step.kept, *step.summed)) for step in self.steps]
+
+    @cached_property
+    def shallow(self) -> Order:
+        """Another order of the same tables, in which fewer steps wait for others: small tables are joined in rounds."""
+        rounds: dict[int, int] = {}
+
+        def soonest(variable: int, near: dict[int, set[int]], sizes: Sequence[int]) -> tuple[int, int]:
+            """Small tables are alike; of these the variable of which the last neighbour went longest ago."""
+            return max(FEW, _weight(variable, near, sizes)), rounds.get(variable, 0)
+
+        def gone(variable: int, others: set[int]) -> None:
+            for each in others:
+                rounds[each] = max(rounds.get(each, 0), rounds.get(variable, 0) + 1)
+
+        return _one_by_one(self.scopes, self.sizes, soonest, gone)
 
     @property
     def held(self) -> int:
@@ -115,10 +132,13 @@ def _fill(variable: int, near: dict[int, set[int]], sizes: Sequence[int]) -> tup
     return new, _weight(variable, near, sizes)
 
 
-def _one_by_one(scopes: Sequence[Scope], sizes: Sequence[int], rate: Rate) -> Order:
+def _one_by_one(
+    scopes: Sequence[Scope], sizes: Sequence[int], rate: Rate, gone: Callable[[int, set[int]], None] | None = None
+) -> Order:
     """Variables summed over one after the other, whichever costs least by a rate; all tables that read it at once.
 
-    Where that is hopeless the order ends early, with a cost that says so.
+    `gone` is told each variable and those that it leaves behind, before they are rated again. Where that is hopeless
+    the order ends early, with a cost that says so.
     """
     near: dict[int, set[int]] = {}
     for scope in scopes:
@@ -149,6 +169,8 @@ def _one_by_one(scopes: Sequence[Scope], sizes: Sequence[int], rate: Rate) -> Or
         if spent > HOPELESS:  # what is left is not looked at: it is too wide already
             break
         others = near.pop(variable)
+        if gone is not None:
+            gone(variable, others)
         for one in others:
             near[one] |= others
             near[one] -= {one, variable}

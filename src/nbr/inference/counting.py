@@ -91,11 +91,17 @@ def solve(
 
     `whole` is the probability that there is a point at all, if that is known and there is only one level.
     """
-    counted = Counted(levels)
+    counted, before = Counted(levels), dict[object, Shares]()
     while (number := counted.next()) is not None:
         asked, found, finished = formula(levels[number]), NOTHING, False
-        with suppress(OutOfTime), clock.until(max(limits.deadline, clock.now() + TAKEN)):
-            found, finished = _counts(asked, limits.deadline, whole if len(levels) == 1 else None)
+        same = asked.question, asked.selectors, tuple(asked.clauses)
+        if same in before:  # numbers are named otherwise, and tell the same apart
+            found, finished = before[same], True
+        else:
+            with suppress(OutOfTime), clock.until(max(limits.deadline, clock.now() + TAKEN)):
+                found, finished = _counts(asked, limits.deadline, whole if len(levels) == 1 else None)
+        if finished and len(levels) > 1:
+            before[same] = found
         counted.known[number] = found
         low, high = counted.bounds()
         if not finished or (len(counted.known) < len(levels) and _narrow(low, high, limits.tolerance)):

@@ -2,7 +2,21 @@
 
 from nbr.lipschitz.fixed import Fixed
 from nbr.lipschitz.layers import Convolution, Dense, GroupSort, MaxMin
+from nbr.lipschitz.neighbours import Local, local
 from nbr.lipschitz.networks import bound, dense, finish, rounding
 from nbr.lipschitz.stiefel import Stiefel
 
-__all__ = ["Convolution", "Dense", "Fixed", "GroupSort", "MaxMin", "Stiefel", "bound", "dense", "finish", "rounding"]
+__all__ = [
+    "Convolution",
+    "Dense",
+    "Fixed",
+    "GroupSort",
+    "Local",
+    "MaxMin",
+    "Stiefel",
+    "bound",
+    "dense",
+    "finish",
+    "local",
+    "rounding",
+]

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from nbr.errors import NbrError
 from nbr.lipschitz.layers import Dense
+from nbr.lipschitz.neighbours import Local
 from nbr.lipschitz.networks import bound, checked, rounding
 
 CHUNK = 512  # inputs at a time
@@ -68,8 +69,10 @@ class Fixed:
     @property
     def inputs(self) -> int:
         """The size of an input."""
-        first = next(self._network.parameters())
-        return first.shape[-1]
+        first = next(self._network.children())
+        if isinstance(first, Local):
+            return first.size[0] * first.size[1] * first.channels
+        return next(first.parameters()).shape[-1]
 
     @property
     def count(self) -> int:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from nbr.errors import NbrError
 from nbr.language import Expression
+from nbr.rules.levels import Turns
 from nbr.rules.linear import Region
 from nbr.rules.source import OneOf, Source
 from nbr.rules.support import Support
@@ -174,6 +175,15 @@ class Rule(ABC):
     def levels(self) -> list[float] | None:
         """The grades above 0 that it gives, if a statement for each is known."""
         return None
+
+    def cut(self, level: float) -> Expression | None:
+        """The same of rules with words too, whose levels are known only beside those of other rules: see `turns`."""
+        return self.at_least(level)
+
+    def turns(self) -> Turns | None:
+        """Levels of grade, and numbers that move with them, at which what `cut` says changes, if that is known."""
+        levels = self.levels()
+        return None if levels is None else Turns(frozenset(levels), {})
 
     def factor(self, values: Mapping[str, Tensor]) -> Expression | Tensor | None:
         """What P_keep takes of it, where `values` has a few codes for each variable: the statement that it is, or its

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import torch
 from torch import Tensor
 
 from nbr.language import Expression
-from nbr.language.expressions import Constant
+from nbr.language.expressions import Atom, Constant, Or, replaced
+from nbr.language.linear import linears
+from nbr.language.modulo import modulos
 from nbr.rules.base import Rule
+from nbr.rules.levels import Turns
 from nbr.world import World
 
 
@@ -61,6 +64,20 @@ class Projected(Rule):
     def at_least(self, level: float) -> Expression | None:
         return None if self._inputs else Constant(level <= self._constant)
 
+    def cut(self, level: float) -> Expression | None:
+        whole = self._rule.cut(level) if self._inputs else self.at_least(level)
+        if whole is None or not self._inputs or any(True for _ in (*linears(whole), *modulos(whole))):
+            return whole if not self._inputs else None
+        points = torch.cat([self._rows.new_zeros(len(self._rows), len(self._inputs)), self._rows], dim=1)
+        hidden = {atom for atom in whole.atoms() if atom.name not in self._inputs}
+        truth = {atom: atom.holds(self._own, points).tolist() for atom in hidden}
+        cases = {tuple(held) for held in zip(*truth.values(), strict=True)} if truth else {()}
+        said = [dict(zip(truth, held, strict=True)) for held in sorted(cases)]
+        return Or(tuple(replaced(whole, lambda atom, case=case: _settled(atom, case)) for case in said))  # type: ignore[misc]
+
+    def turns(self) -> Turns | None:
+        return None if self.cut(1.0) is None else super().turns() if not self._inputs else self._rule.turns()
+
     @property
     def _constant(self) -> float:
         """The one grade of a rule that reads nothing else."""
@@ -68,6 +85,10 @@ class Projected(Rule):
 
     def describe(self) -> str:
         return f"the best case of {self._rule.describe()}"
+
+
+def _settled(atom: Atom, case: Mapping[Atom, bool]) -> Expression:
+    return Constant(case[atom]) if atom in case else atom
 
 
 def _best(parts: Iterable[Tensor]) -> Tensor:

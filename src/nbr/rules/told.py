@@ -24,6 +24,7 @@ from nbr.rules.base import CITED, Rule, number, text
 from nbr.rules.clause import Clause
 from nbr.rules.source import OneOf, Source, checked
 from nbr.rules.support import Support
+from nbr.rules.written import STRAYED
 
 OF_RULES = ("belief", "name", "support", "source", "choice", *CITED)  # what every kind of rule has
 OF_ONE = ("one_of", "name", "source", *CITED)
@@ -54,7 +55,8 @@ class Sources:
 
 def _source(name: str, said: object) -> Source:
     if not isinstance(said, Mapping):
-        raise NbrError(f"source {name!r} must be a table, such as {{ reliability = 0.9 }}")
+        strayed = f"; {STRAYED}" if name == "closed" else ""
+        raise NbrError(f"source {name!r} must be a table, such as {{ reliability = 0.9 }}{strayed}")
     for key in said:
         if key not in OF_SOURCES:
             raise NbrError(f"source {name!r}: unknown entry {key!r}" + suggest(key, OF_SOURCES))

@@ -16,8 +16,10 @@ from nbr.errors import NbrError
 from nbr.language import expressions as ex
 from nbr.language.expressions import Expression
 from nbr.language.intervals import within
+from nbr.language.linear import resolved
 from nbr.rules.base import Rule
 from nbr.rules.clause import Clause
+from nbr.rules.levels import Turns, reached, turns
 from nbr.variables.word import Word
 from nbr.world import World
 
@@ -29,13 +31,13 @@ class Worded(Rule):
     """The degree to which a statement holds; it knows its words, so that it can go to smaller worlds."""
 
     text: str
-    expression: Expression
     unless: str | None
 
-    def __init__(self, clause: Clause, words: Mapping[str, Word]) -> None:
+    def __init__(self, clause: Clause, world: World) -> None:
         self.__dict__.update(clause.__dict__)
-        self._words = {name: words[name] for name in sorted(clause.expression.names() & words.keys())}
-        names = set(clause.expression.names() - self._words.keys())
+        self.expression, self._said = None, resolved(clause.expression, world)  # with degrees: no classical statement
+        self._words = {name: world.words[name] for name in sorted(self._said.names() & world.words.keys())}
+        names = set(self._said.names() - self._words.keys())
         self._reads = {curve.name for word in self._words.values() for curve in word.curves}
         self._inputs = tuple(sorted(names | self._reads))
 
@@ -53,7 +55,7 @@ class Worded(Rule):
 
     def cuts(self) -> dict[str, set[float]]:
         found: dict[str, set[float]] = {}
-        for atom in self.expression.atoms():
+        for atom in self._said.atoms():
             if atom.name not in self._words and self.world.variables[atom.name].numeric:
                 found.setdefault(atom.name, set()).update(atom.codes(self.world))
         for curve in (curve for word in self._words.values() for curve in word.curves if curve.numeric):
@@ -68,7 +70,7 @@ class Worded(Rule):
                 grade = held, held
             return grade
 
-        return _degree(self.expression, self._words, leaf)[0]
+        return _degree(self._said, self._words, leaf)[0]
 
     def bounds(self, low: Tensor, high: Tensor) -> Ends:
         def leaf(part: Expression) -> Ends:
@@ -78,7 +80,7 @@ class Worded(Rule):
                 grade = surely.to(low.dtype), possibly.to(low.dtype)
             return grade
 
-        return _degree(self.expression, self._words, leaf)
+        return _degree(self._said, self._words, leaf)
 
     def _graded(self, part: Expression, low: Tensor, high: Tensor) -> Ends | None:
         """The grade of a word, from one point to another; None if the part is not a word."""
@@ -87,6 +89,12 @@ class Worded(Rule):
         columns = [(curve, self.world.column(curve.name)) for curve in self._words[part.name].curves]
         ends = [curve.within(low[:, column], high[:, column]) for curve, column in columns]
         return torch.stack([end[0] for end in ends]).amin(dim=0), torch.stack([end[1] for end in ends]).amin(dim=0)
+
+    def cut(self, level: float) -> Expression | None:
+        return reached(self._said, self._words, self.world, level)
+
+    def turns(self) -> Turns | None:
+        return turns(self._said, self._words, self.world)
 
     def spec(self) -> tuple[dict[str, object], dict[str, Tensor]]:
         excepted = {} if self.unless is None else {"unless": self.unless}
@@ -97,7 +105,7 @@ class Worded(Rule):
 
     def _check(self) -> None:
         super()._check()
-        for atom in self.expression.atoms():
+        for atom in self._said.atoms():
             if atom.name in self._words and atom.operator:
                 raise NbrError(
                     f"{atom.name!r} is a word with degrees: say {atom.name} or ~{atom.name} in {self.text!r}"
@@ -109,14 +117,14 @@ class Worded(Rule):
 def spelled(rule: Rule, world: World) -> Rule:
     """A rule as it is, or a fuzzy one where it is a statement with words that the world knows."""
     has_words = isinstance(rule, Clause) and bool(rule.expression.names() & world.words.keys())
-    return Worded(rule, world.words) if isinstance(rule, Clause) and has_words else rule
+    return Worded(rule, world) if isinstance(rule, Clause) and has_words else rule
 
 
 def worded(statement: Expression, world: World, belief: float = 1.0) -> Rule | None:
     """A statement with words of a world as a fuzzy set; None if it has none."""
     if not statement.names() & world.words.keys():
         return None
-    return Worded(Clause(statement, belief), world.words).bind(world)
+    return Worded(Clause(statement, belief), world).bind(world)
 
 
 def _degree(part: Expression, words: Mapping[str, Word], leaf: Leaf) -> Ends:

@@ -24,11 +24,13 @@ import torch
 from nbr.errors import NbrError, suggest
 from nbr.language import Expression, indexed, parse, parse_words, span
 from nbr.language.expressions import And, Atom, Constant, replaced
+from nbr.language.linear import resolved
 from nbr.rules.base import text
 from nbr.world import World
 
 MOST = 100_000  # rules, or variables, that one entry may stand for
 FOR = ("for", "where")
+STRAYED = "write closed = [..] above the first [table]; below one it is a part of that table"
 ORDER: dict[str, Callable[[int, int], bool]] = {
     "<": lambda one, other: one < other,
     "<=": lambda one, other: one <= other,
@@ -46,7 +48,8 @@ def plain(model: Mapping[str, Any]) -> dict[str, Any]:
     """The same model with one entry for each variable, in order, and one for each rule."""
     things = _things(model.get("things", {}))
     variables = _variables(model, things)
-    world = World.from_spec(variables)
+    words = _with_things(model.get("words", {}), things)
+    world = World.from_spec(variables).with_words(words)
     specs = model.get("rules", [])
     if not isinstance(specs, list):
         raise NbrError("rules must be a list: write [[rules]] above each one")
@@ -57,6 +60,8 @@ def plain(model: Mapping[str, Any]) -> dict[str, Any]:
         except NbrError as error:
             raise NbrError(f"rule {position}: {error}") from None
     others = {key: entry for key, entry in model.items() if key != "things"}
+    if words:
+        others["words"] = words
     if "closed" in model:
         others["closed"] = _closed(model["closed"], things, variables)
     if isinstance(model.get("observable"), Mapping):
@@ -116,6 +121,9 @@ def _variables(model: Mapping[str, Any], things: Things) -> dict[str, object]:
             if name in variables:
                 raise NbrError(f"variable {name!r} appears twice in [variables]")
             variables[name] = spec
+    strayed = variables.get("closed")
+    if isinstance(strayed, list) and all(isinstance(each, str) and each in {*given, *variables} for each in strayed):
+        raise NbrError(f"[variables] 'closed': {STRAYED}")
     return variables
 
 
@@ -129,6 +137,26 @@ def _names(key: str, things: Things) -> Iterator[str]:
     _few(columns, f"variable {key!r}")
     for words in product(*columns):
         yield f"{head}[{','.join(words)}]"
+
+
+def _with_things(given: object, things: Things) -> dict[str, object]:
+    """Words with degrees, one for each of the things that their names mention."""
+    if not isinstance(given, Mapping):
+        raise NbrError("[words] must be a table: hot = { temperature = [25, 30] }")
+    found: dict[str, object] = {}
+    for key, said in given.items():
+        head, bracket, rest = key.partition("[")
+        indices = indexed(key).removesuffix("]").partition("[")[2].split(",") if bracket and rest.endswith("]") else []
+        columns = [things.get(index, [index]) for index in indices]
+        _few(columns, f"word {key!r}")
+        for chosen in product(*columns):
+            binding = dict(zip(indices, chosen, strict=True))
+            name = f"{head}[{','.join(chosen)}]" if indices else key
+            if name in found:
+                raise NbrError(f"word {name!r} appears twice in [words]")
+            several = indices and isinstance(said, Mapping)
+            found[name] = {_bound(Atom(each), binding).name: part for each, part in said.items()} if several else said
+    return found
 
 
 def _few(columns: list[list[str]], what: str) -> None:
@@ -159,7 +187,8 @@ def _each(spec: dict[str, Any], things: Things, world: World) -> Iterator[dict[s
             continue
         said = []
         for statement in statements:
-            said.append(replaced(statement, lambda atom, binding=binding: _bound(atom, binding)))  # type: ignore[misc]
+            bare = replaced(statement, lambda atom, binding=binding: _bound(atom, binding))  # type: ignore[misc]
+            said.append(resolved(bare, world))
             said[-1].check(world)
         named = {"name": f"{text(spec, 'name')} [{', '.join(words)}]"} if "name" in spec else {}
         count += 1
@@ -173,7 +202,7 @@ def _each(spec: dict[str, Any], things: Things, world: World) -> Iterator[dict[s
         raise NbrError("no combination of things meets its where")
 
 
-def _bound(atom: Atom, binding: Binding) -> Expression:
+def _bound(atom: Atom, binding: Binding) -> Atom:
     """An atom with things in the place of indices, in its name and among its values."""
     head, bracket, rest = atom.name.partition("[")
     name = atom.name

@@ -27,6 +27,7 @@ from nbr.language.linear import compares_numbers
 from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.rules import Rule
+from nbr.rules.levels import moves, turning
 from nbr.sources.closure import Closure
 from nbr.sources.encoding import Encoder
 from nbr.sources.source import Decision, Set, Source
@@ -96,7 +97,7 @@ class Statements(Source):
         """`apart` are statements that are neither asked nor given, and can be said of a point all the same."""
         self.model, self.question, self.conditions, self.apart = model, question, list(conditions), list(apart)
         self._deciding: dict[float, tuple[Deciding, Encoder]] = {}
-        self.tables = {position: Table(rule) for position, rule in enumerate(model.rules) if rule.at_least(1.0) is None}
+        self.tables = {position: Table(rule) for position, rule in enumerate(model.rules) if rule.cut(1.0) is None}
 
     @classmethod
     def of(cls, model: Model, proposition: Set, condition: Set | None) -> Self:
@@ -114,22 +115,26 @@ class Statements(Source):
         if condition is not None and not isinstance(condition, Expression):
             return "the condition is fuzzy"
         for rule in model.rules:
-            if rule.levels() is None and not Table.fits(rule):
+            if rule.turns() is None and not Table.fits(rule):
                 return f"the rule {rule} is not a statement and reads more than {TABLE:,} combinations of values"
+        if compares_numbers(r.cut(1.0) for r in model.rules) and any(moves(rule) for rule in model.rules):
+            return "numbers are compared with each other beside words of degree"
         return None
 
     @cached_property
     def levels(self) -> list[float]:
-        """All grades above 0 that some rule gives, and 1, ascending."""
-        found = {1.0}
-        for position, rule in enumerate(self.model.rules):
-            grades = self.tables[position].grades.unique().tolist() if position in self.tables else rule.levels()
-            found.update(grade for grade in grades or () if 0 < grade <= 1)
-        return sorted(found)
+        """Levels of grade, ascending up to 1, between which what is possible stays the same."""
+        asked = [self.question, *self.conditions, *self.apart]
+        stated = [rule for position, rule in enumerate(self.model.rules) if position not in self.tables]
+        found = turning(stated, asked, self.model.world)
+        assert found is not None
+        tabulated = {grade for table in self.tables.values() for grade in table.grades.unique().tolist() if grade > 0}
+        return sorted(tabulated.union(found))
 
     def formula(self, level: float) -> Formula:
-        """Where rules that are present have a grade of at least the level."""
-        return self.encoded(level)[0]
+        """Where rules that are present have a grade of at least the level: nothing changes from the one before it."""
+        before = max((each for each in self.levels if each < level), default=0.0)
+        return self.encoded((before + level) / 2)[0]
 
     def decide(self, rules: Collection[int], level: float, union: str, limits: Limits) -> Decision:
         """By a SAT solver, which keeps what it learned for later decisions at this level."""
@@ -148,7 +153,7 @@ class Statements(Source):
     @cached_property
     def _compares(self) -> bool:
         """Whether numbers are compared with each other: then what is told apart hangs on the question."""
-        rules = self.model.once("compares", lambda: compares_numbers(r.at_least(1.0) for r in self.model.rules))
+        rules = self.model.once("compares", lambda: compares_numbers(r.cut(1.0) for r in self.model.rules))
         return rules or compares_numbers([self.question, *self.conditions, *self.apart])
 
     def encoded(self, level: float) -> tuple[Formula, Encoder]:
@@ -203,9 +208,7 @@ class Statements(Source):
         """Clauses of all that rules say; for each rule what is true where it is there; and the question."""
         rules = self.model.rules
         closure = Closure(self.model.world, self.model.program)
-        said = {
-            place: rule.at_least(level) for place, rule in enumerate(rules) if place not in self.model.program.defining
-        }
+        said = {place: rule.cut(level) for place, rule in enumerate(rules) if place not in self.model.program.defining}
         statements = [*closure.statements, self.question, *self.conditions, *filter(None, said.values())]
         tabulated = {name for table in self.tables.values() for name in table.names}
         whole = tabulated | {name for name, variable in closure.world.variables.items() if variable.boolean}
@@ -224,7 +227,7 @@ class Statements(Source):
     def _rules(self, level: float) -> tuple[Encoder, tuple[int, ...]]:
         """All rules, each with its selector."""
         rules, world = self.model.rules, self.model.world
-        said = {position: rule.at_least(level) for position, rule in enumerate(rules)}
+        said = {position: rule.cut(level) for position, rule in enumerate(rules)}
         statements = [
             self.question,
             *self.conditions,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nbr.app import schema
 from nbr.app.agents.shelf import Book, Shelf
 from nbr.app.schema import RULE
 from nbr.errors import NbrError
@@ -28,11 +29,14 @@ def add_rules(
     seconds: float,
     model: str,
     rules: Sequence[Mapping[str, Any]],
-    tables: Mapping[str, Mapping[str, Any]] | None = None,
+    tables: Mapping[str, Mapping[str, Any] | list[str]] | None = None,
 ) -> dict[str, Any]:
     """More rules at the end, and more variables and other entries, in a model that may not be there yet."""
     spec = dict(shelf.book(model).spec) if shelf.has(model) else {"variables": {}, "rules": []}
     for table, entries in (tables or {}).items():
+        if isinstance(entries, list):
+            spec[table] = list(dict.fromkeys([*spec.get(table, []), *entries]))
+            continue
         for name, entry in entries.items():
             if name in spec.get(table, {}) and spec[table][name] != entry:
                 raise NbrError(f"[{table}] {name!r} is there already, as {json.dumps(spec[table][name])}")
@@ -96,7 +100,8 @@ def checked(book: Book, seconds: float) -> dict[str, Any]:
 RULES = {"type": "array", "items": RULE, "minItems": 1, "maxItems": 500}
 MORE = {
     "type": "object",
-    "properties": {name: {"type": "object"} for name in TABLES},
+    "properties": {name: {"type": "object"} for name in TABLES} | {"closed": schema.TABLES["closed"]},
     "additionalProperties": False,
-    "description": "More entries of tables of the model: variables, things, observable, actions and others.",
+    "description": "More entries of tables of the model: variables, things, observable, actions and others; and more "
+    "names that are closed.",
 }
