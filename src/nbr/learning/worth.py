@@ -14,7 +14,7 @@ from nbr.learning.splitting import Split
 from nbr.priors import Mixture, Prior, marginals, trees
 
 KEPT = 0.1  # of the prior's points that rules have to keep, lest a sample cost more than ten without them
-AIM = 1.05 * KEPT  # what training keeps, so that chance does not fall below that
+SLACK = 0.5  # of that, below which training has failed to keep as many as it should
 TOLD = 0.5  # kept, below which it is told what a sample costs
 BESIDE_TREES = 2.0  # standard errors that rules have to gain over trees, which are quicker in all else
 COSTS = "; a sample takes about {:.0f} times as long as from the prior alone"
@@ -57,7 +57,7 @@ def affordable(trained: Trained) -> bool:
     if not isinstance(trained.objective, Sampled):
         return True
     if trained.objective.least > 0:
-        return trained.kept >= KEPT
+        return trained.kept >= SLACK * KEPT
     more, _ = gain(prior_alone(trained), trained, "valid")
     return trained.kept >= KEPT * math.exp(-max(0.0, more))
 
