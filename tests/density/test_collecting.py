@@ -124,6 +124,8 @@ def test_what_cannot_be_asked_is_said() -> None:
         nbr.Reasoner(nbr.World.bits(2)).collect("x0")
     with pytest.raises(NbrError, match="smoke"):
         reasoner.collect("x3", among=["smoke"])
+    with pytest.raises(NbrError, match="a number of seconds above 0, not -1"):
+        reasoner.collect("x3", budget=-1)
     with pytest.raises(NbrError, match="conditions that are certain"):
         reasoner.collect("x3", "x0 @ 0.8")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from nbr import clock
-from nbr.density.probability import Asked, Probability, Words
+from nbr.density.probability import Asked, Probability, Words, check
 from nbr.density.sums import Ratio
 from nbr.errors import NbrError
 from nbr.model import Model
@@ -106,6 +106,7 @@ def collecting(
     seed: int = 0,
 ) -> Collecting:
     """Every column that some rows do not show, recorded in them too, by how narrow the range would be."""
+    check(budget, seed)
     deadline = clock.now() + budget
     for name in among or ():
         model.world.column(name)

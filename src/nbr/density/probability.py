@@ -97,10 +97,6 @@ class Asked:
     @classmethod
     def of(cls, model: Model, question: Words, given: Words | None, budget: float, seed: int) -> Asked:
         """The value within its share of a budget, in seconds."""
-        if not isinstance(budget, int | float) or not budget > 0:
-            raise NbrError(f"the budget must be a number of seconds above 0, not {budget}")
-        if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
-            raise NbrError(f"the seed must be a whole number from 0 to 2^63, not {seed}")
         asked = stated(question, model.world, "question")
         observing, condition = model.observing(given)
         generator = torch.Generator().manual_seed(seed)
@@ -143,6 +139,14 @@ class Asked:
         )
 
 
+def check(budget: float, seed: int) -> None:
+    """Raise an error unless there are seconds to spend and the seed is one."""
+    if not isinstance(budget, int | float) or not budget > 0:
+        raise NbrError(f"the budget must be a number of seconds above 0, not {budget}")
+    if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
+        raise NbrError(f"the seed must be a whole number from 0 to 2^63, not {seed}")
+
+
 def probability(
     model: Model,
     question: Words,
@@ -153,6 +157,7 @@ def probability(
 ) -> Probability:
     """P(Q | C) under P_0 P_keep, and the range that columns never seen together leave open."""
     start = clock.now()
+    check(budget, seed)
     asked = Asked.of(model, question, given, budget, seed)
     return asked.probability(start + budget)
 
