@@ -25,13 +25,11 @@ from nbr.inference.problem import Interval
 from nbr.language import Expression
 from nbr.language.expressions import Atom
 from nbr.model import Model
+from nbr.ways import SHARES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BEHIND = 0.1  # of the time, for the rows under conditions
-WEIGHED = 0.5  # of the time, for probabilities, if beliefs are to follow
-FIRST = 0.1  # of the time left, that a value may always take: the first ones find out what all others use
 ANYTHING = (0.0, 1.0)
 
 Given = str | Expression | None
@@ -103,11 +101,13 @@ def every(model: Model, given: Sequence[Given], belief: bool, settings: Settings
     values = {name: _values(model, name, each) for name, each in told_apart.items()}
     statements = {name: [statement for _, statement in each] for name, each in values.items()}
     with torch.no_grad():
-        shares, why = marginals(model, statements, conditions, settings.budget * (WEIGHED if belief else 1.0))
+        part = SHARES["frequencies first"] if belief else 1.0
+        shares, why = marginals(model, statements, conditions, settings.budget * part)
+        behind = SHARES["rows behind"] * settings.budget
         if model is alone:
-            rests = under_each(model, conditions, BEHIND * settings.budget)
+            rests = under_each(model, conditions, behind)
         else:
-            rests = [under(alone, model, conditions[0], torch.Generator().manual_seed(0), BEHIND * settings.budget)]
+            rests = [under(alone, model, conditions[0], torch.Generator().manual_seed(0), behind)]
     if why and not shares and not belief:
         raise NbrError(f"not all values can be computed at once: {why}; ask for one variable alone")
     found = []
@@ -181,7 +181,8 @@ def _answers(
     asked = [(name, statement, values) for name, each in told_apart.items() for statement, values in each]
     memo: Memo = {}
     found: dict[tuple[str, str], Answer] = {}
-    for share in (FIRST, 1.0):  # what was not done in a share of the time is tried again with all that is left
+    # The first values find out what all others use; what was not done in a share is tried again with all that is left.
+    for share in (SHARES["first values"], 1.0):
         again = []
         for number, (name, statement, values) in enumerate(asked):
             if share == 1.0 and clock.now() > deadline:

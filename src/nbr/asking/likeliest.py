@@ -18,7 +18,6 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.clock import OutOfTime
-from nbr.density.sums import ORDERED
 from nbr.factors import Network, Unfit, Values
 from nbr.factors.values import STEPS, values
 from nbr.inference import Limits, sat
@@ -30,12 +29,12 @@ from nbr.priors import Prior
 from nbr.priors.base import Factor
 from nbr.rules import Rule
 from nbr.sources.encoding import Encoder
+from nbr.ways import SHARES
 from nbr.world import World
 
 PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
 ENTRIES = 1 << 15  # of tables of a prior that become weights
 RULES = 2000  # beyond which tables hardly ever stay small
-TABLES = 0.4  # of the time, for the largest products of tables
 
 Cell = dict[str, int]  # the number of a value for each variable
 
@@ -96,8 +95,8 @@ def by_tables(weights: Weights, count: int, limits: Limits) -> Ranked:
     if weights.prior is None and any(rule.belief != rule.likeliest for rule in weights.rules):
         raise Unfit("rules have a likeliest belief beside their own")
     try:
-        with clock.until(limits.share(TABLES).deadline):
-            seconds = ORDERED * limits.left
+        with clock.until(limits.share(SHARES["best by tables"]).deadline):
+            seconds = SHARES["order of sums"] * limits.left
             tables = Network.of(weights.world, weights.prior, weights.bodies, weights.said, seconds=seconds)
             cells = tables.several(count, weights.condition)
             total = None if weights.prior is None else float(tables.log_sums([weights.condition])[0])

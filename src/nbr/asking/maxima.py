@@ -30,11 +30,10 @@ from nbr.model import Model
 from nbr.rules import Rule
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
-from nbr.ways import Cost, Limits, Unfit, Way
+from nbr.ways import SHARES, Cost, Limits, Unfit, Way
 from nbr.world import World
 
 PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
-SOLVED = 0.8  # of the time left, for a solver, before points are tried one after the other
 
 
 @dataclass(frozen=True)
@@ -166,10 +165,10 @@ class MaxSat(Way[Wanted, Candidates]):
 
     def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
         if not asked.alone:
-            return _ranked(by_maxsat(asked.weights, asked.count, limits.share(SOLVED)))
+            return _ranked(by_maxsat(asked.weights, asked.count, limits.share(SHARES["best by a solver"])))
         assert asked.condition is None or isinstance(asked.condition, Expression)
         formula, encoder = Statements.of(asked.model, Constant(True), asked.condition).encoded(1.0)
-        true = _by_maxsat(formula, limits.share(SOLVED))
+        true = _by_maxsat(formula, limits.share(SHARES["best by a solver"]))
         return None if true is None else Candidates(None, encoder.point(true), True)
 
 
@@ -191,7 +190,7 @@ class Sourced(Way[Wanted, Candidates]):
 
     def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
         assert asked.condition is None or isinstance(asked.condition, Expression)
-        found = shared_best.by_maxsat(asked.model, asked.condition, limits.share(SOLVED))
+        found = shared_best.by_maxsat(asked.model, asked.condition, limits.share(SHARES["best by a solver"]))
         return None if found is None else Candidates(None, *found)
 
 
@@ -215,7 +214,7 @@ class Made(Way[Wanted, Candidates]):
 
     def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
         assert asked.condition is None or isinstance(asked.condition, Expression)
-        point = closed_best.by_maxsat(asked.model, asked.condition, limits.share(SOLVED))
+        point = closed_best.by_maxsat(asked.model, asked.condition, limits.share(SHARES["best by a solver"]))
         return None if point is None else Candidates(None, point, True)
 
 

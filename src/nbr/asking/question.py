@@ -26,12 +26,11 @@ from nbr.model import Model
 from nbr.rules import Fuzzy, Rule
 from nbr.rules.worded import Worded, worded
 from nbr.sources.source import Set
-from nbr.ways import Limits
+from nbr.ways import SHARES, Limits
 from nbr.world import World
 
 ROUNDING = 1e-12
 GRACE = 0.2  # seconds beyond its time that a part may take before it is given up: what is small is always done
-ASKED = 0.7  # of the time, for the part that a question is about, if there are others
 
 Proposition = str | Expression | Rule | Callable[[Tensor], Tensor]
 
@@ -80,7 +79,9 @@ def ask(
     model, condition = observing(model, given)
     with torch.no_grad(), clock.until(limits.deadline + GRACE):
         asked, *others = _parted(model, proposition, condition)
-        found = _checked(asked, model, condition, settings, limits.share(ASKED) if others else limits, memo)
+        found = _checked(
+            asked, model, condition, settings, limits.share(SHARES["asked part"]) if others else limits, memo
+        )
         rest = [
             _checked(part, model, condition, settings, limits.share(1 / (len(others) - done)), memo)
             for done, part in enumerate(others)

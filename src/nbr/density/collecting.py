@@ -19,11 +19,11 @@ from nbr.density.sums import Ratio
 from nbr.errors import NbrError
 from nbr.model import Model
 from nbr.tables.seen_together import Together
+from nbr.ways import SHARES
 from nbr.world import World
 
 DRAWS = 4096  # points of the prior, by which columns are put in order
 PIECES = 8  # that a number is cut into for that
-FIRST = 0.3  # of the time, for what is known now
 LEAST = 1e-9  # of a width or a variance that is more than rounding
 
 Range = tuple[float, float]
@@ -112,10 +112,10 @@ def collecting(
         model.world.column(name)
     if model.seen is None or not model.seen.views:
         raise NbrError("the model does not know which columns were seen together: learn it from tables")
-    asked = Asked.of(model, question, given, FIRST * budget, seed)
+    asked = Asked.of(model, question, given, SHARES["known now"] * budget, seed)
     if not asked.certain:
         raise NbrError("evidence with a degree: what to collect is worked out under conditions that are certain")
-    now, reads = asked.probability(clock.now() + FIRST * budget), asked.ratio.names
+    now, reads = asked.probability(clock.now() + SHARES["known now"] * budget), asked.ratio.names
     choices = _choices(model.seen, reads, among)
     if len(choices) > 1:
         related = _related(model, asked.ratio, {name for _, name in choices}, seed)

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.density.contracted import network
-from nbr.density.sums import ORDERED
 from nbr.density.weighted import listed
 from nbr.factors import Unfit
 from nbr.language import Expression
 from nbr.model import Model
+from nbr.ways import SHARES
 from nbr.world import World
 
 Stated = Mapping[str, Sequence[Expression]]  # of a variable, statements of which each point meets one
@@ -32,7 +32,9 @@ def marginals(
     numbers = [name for name in stated if world.variables[name].numeric]
     said = [each for each in conditions if each is not None]
     try:
-        tables = network(model, [*said, *(each for name in numbers for each in stated[name])], ORDERED * budget)
+        tables = network(
+            model, [*said, *(each for name in numbers for each in stated[name])], SHARES["order of sums"] * budget
+        )
     except Unfit as error:
         found = _by_listing(model, stated, conditions, start + budget)
         return found, str(error) if len(found) < len(stated) else None

@@ -16,8 +16,7 @@ from nbr.errors import NbrError
 from nbr.language import Expression, stated
 from nbr.model import Model
 from nbr.tables.seen_together import Together
-
-ASKED, BEHIND = 0.6, 0.1  # of the time, for the value and for the rows under its condition, before what stays open
+from nbr.ways import SHARES
 
 Words = str | Expression
 
@@ -102,8 +101,8 @@ class Asked:
         generator = torch.Generator().manual_seed(seed)
         with torch.no_grad():
             ratio = Ratio(observing, asked, condition, generator)
-            found = value(ratio, ASKED * budget if model.seen else budget)
-            rest = under(model, observing, condition, generator, BEHIND * budget)
+            found = value(ratio, SHARES["asked frequency"] * budget if model.seen else budget)
+            rest = under(model, observing, condition, generator, SHARES["rows behind"] * budget)
         said = str(question), None if given is None else str(given)
         return cls(model, observing is model, ratio, said, found, rest)
 

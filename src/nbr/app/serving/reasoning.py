@@ -28,6 +28,7 @@ from nbr.model import Model
 from nbr.reasoner import Reasoner
 from nbr.remembered import Remembered
 from nbr.rules import Clause
+from nbr.ways import SHARES
 from nbr.world import Variable, World
 
 Report = dict[str, Any]
@@ -113,7 +114,7 @@ class Asked:
         reasoner, given, budget = self._read(body, budget, question=body.question)
         if (variable := bare(reasoner.world, body.question)) is not None:
             return reasoner.rank(variable, given, budget=budget, seed=body.seed).as_json()
-        share = 0.0 if reasoner.model.prior is None else often.SHARE * budget
+        share = 0.0 if reasoner.model.prior is None else SHARES["frequency beside"] * budget
         settings = Settings(budget=budget - share, tolerance=body.tolerance, seed=body.seed)
         answer = ask(reasoner.model, body.question, given, settings, self.memo)
         return often.as_json(answer, often.within(reasoner, body.question, given, share, body.seed))
