@@ -19,7 +19,6 @@ from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
 from nbr.learning import budget
 from nbr.learning.fitting import fit_report
-from nbr.priors import Grouped
 from nbr.reasoner import Reasoner
 from nbr.storage.atomic import write
 from nbr.storage.locks import hold
@@ -175,7 +174,7 @@ def _fit(
         "rules": len(fitted.reasoner.rules),
         "steps": fitted.steps,
         "prior": fitted.prior,
-        "one_variable": prior.told() if isinstance(prior := fitted.reasoner.prior, Grouped) else [],
+        "one_variable": fitted.reasoner.model.base.told(),
         "kept": fitted.kept,
         "gains": fitted.won,
         "train_rows": fitted.rows,
