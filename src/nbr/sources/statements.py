@@ -117,7 +117,7 @@ class Statements(Source):
         for rule in model.rules:
             if rule.turns() is None and not Table.fits(rule):
                 return f"the rule {rule} is not a statement and reads more than {TABLE:,} combinations of values"
-        if compares_numbers(r.cut(1.0) for r in model.rules) and any(moves(rule) for rule in model.rules):
+        if any(map(moves, model.rules)) and compares_numbers(rule.cut(1.0) for rule in model.rules):
             return "numbers are compared with each other beside words of degree"
         return None
 
