@@ -99,7 +99,7 @@ export class Reasons {
 
   show(answer) {
     this.answer.hidden = false;
-    this.gauge.show(answer.conflict);
+    this.gauge.show(answer.conflict, answer.bounds?.conflict[0]);
     this.under.textContent = `${answer.question ?? answer.variable}, ${answer.given ? `given ${answer.given}` : "given nothing"}`;
     this.legend.show(answer.exact);
     if (answer.values) return this.ranked(answer);
