@@ -31,6 +31,7 @@ from nbr.world import World
 T = TypeVar("T")
 
 KEPT = 256 << 20  # bytes of what follows from the rules, kept for later questions
+MANY = 1024  # rules, after each of which grading looks at the clock
 
 
 class _Mine:
@@ -191,7 +192,11 @@ class Model:
     def grades(self, points: Tensor) -> Tensor:
         """R(z): the grade of each point in each rule, shape (points, rules)."""
         done: dict[object, Tensor] = {}
-        columns = [rule.grades_beside(done, points) for rule in self.rules]
+        columns = []
+        for place, rule in enumerate(self.rules, 1):
+            columns.append(rule.grades_beside(done, points))
+            if place % MANY == 0:  # of so many even a few points take a while
+                clock.check()
         return torch.stack(columns, dim=1) if columns else points.new_zeros(len(points), 0)
 
     def grades_of_observed(self, points: Tensor) -> Tensor:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from nbr import clock
+from nbr.clock import OutOfTime
 from nbr.density.chains import MET, Chains, Watch
 from nbr.density.draws import Draws, Impossible
 from nbr.density.tails import TRUSTED, shape
@@ -74,8 +76,13 @@ def drawn(
     heavy: tuple[Tensor, Tensor] | None = None
     while True:
         began = clock.now()
-        points = draws.points(size, generator)
-        weights = draws.log_weights(points)
+        try:
+            points = draws.points(size, generator)
+            weights = draws.log_weights(points)
+        except OutOfTime:  # what was drawn before counts
+            if not sums.count:
+                raise
+            break
         sums.add(weights, question.holds(draws.model.world, points))
         heavy = _heaviest(heavy, points, weights)
         now = clock.now()
@@ -83,7 +90,10 @@ def drawn(
             break
         late = now > start + SHARES["weighed draws"] * (deadline - start)
         if late and movable and sums.whole > 0 and not sums.trusted:
-            return _chained(Chains(draws, condition, *heavy, generator), question, deadline, sums)
+            try:
+                return _chained(Chains(draws, condition, *heavy, generator), question, deadline, sums)
+            except OutOfTime:
+                break
         size = min(MOST, 2 * size)
     if sums.whole == 0:
         what = "agrees with the rules" if condition is None else "meets the condition and the rules"
@@ -113,17 +123,24 @@ def split(
     if not all(side.whole for side in sides) or abs(sum(masses) - draws.share) > ROUNDING * draws.share:
         return None
     means, size, start = [Mean(), Mean()], _first(draws) // 2, clock.now()
+    found: Found | None = None
     while True:
         began = clock.now()
-        for side, mean in zip(sides, means, strict=True):
-            mean.add(side.log_weights(side.points(size, generator)))
+        try:
+            for side, mean in zip(sides, means, strict=True):
+                mean.add(side.log_weights(side.points(size, generator)))
+        except OutOfTime:  # what was found before counts
+            if found is None:
+                raise
+            return found
         now = clock.now()
         if all(mean.sums.trusted for mean in means):
             logs = [math.log(mass) + mean.log for mass, mean in zip(masses, means, strict=True)]
             value = 1 / (1 + math.exp(min(logs[1] - logs[0], 700.0)))
             error = min(1.0, value * (1 - value) * math.hypot(*(mean.error for mean in means)))
+            found = Found(value, error, "drawn")
             if error <= min(CLOSE, SHARE * min(value, 1 - value)) or 2 * now - began > deadline:
-                return Found(value, error, "drawn")
+                return found
         elif now > start + SHARES["split draws"] * (deadline - start):
             return None
         size = min(MOST, 2 * size)
@@ -164,14 +181,14 @@ def _chained(chains: Chains, question: Expression, deadline: float, sums: Sums) 
     Chains from one start are one witness: the error is that of the mean over so many as there are distinct starts.
     """
     world = chains.draws.model.world
-    start = clock.now()
-    while clock.now() < start + SHARES["settling"] * (deadline - start):
-        chains.sweep()
-    watch, asked = Watch(), Watch()
-    while not watch.count or clock.now() < deadline:
-        chains.sweep()
-        watch.see(chains.numbers)
-        asked.see(question.holds(world, chains.state).double()[:, None])
+    start, watch, asked = clock.now(), Watch(), Watch()
+    with suppress(OutOfTime):  # sweeps that were made count
+        while clock.now() < start + SHARES["settling"] * (deadline - start):
+            chains.sweep()
+        while not watch.count or clock.now() < deadline:
+            chains.sweep()
+            watch.see(chains.numbers)
+            asked.see(question.holds(world, chains.state).double()[:, None])
     if watch.count < 4 or watch.r_hat > MET or chains.distinct < APART:
         return sums.refused(", and chains started from them have not converged in time")
     means = asked.means[:, 0]
