@@ -41,12 +41,12 @@ def test_a_conflict_that_is_not_known_is_a_range(seen: Seen) -> None:
     script = """async () => {
       const { gauge } = await import("/common.js");
       const made = gauge();
-      made.show(1, 0.25);
+      made.show(1, [0.25, 1]);
       const range = [made.textContent, made.classList.contains("high")];
       made.show(0.75);
       return [...range, made.textContent, made.classList.contains("high")];
     }"""
-    assert page.evaluate(script) == ["conflict0.25 to 1.00", False, "conflict0.75", True]
+    assert page.evaluate(script) == ["conflict0.25 to 1.00, not computed", False, "conflict0.75", True]
 
 
 def test_a_rule_is_switched_off_and_the_interval_changes(seen: Seen) -> None:

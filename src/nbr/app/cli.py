@@ -14,6 +14,7 @@ import nbr
 from nbr.app import (
     beginning,
     checking,
+    collecting,
     combining,
     comparing,
     deciding,
@@ -154,6 +155,7 @@ app.command()(distilling.distil)
 app.command()(filling.predict)
 app.command()(filling.impute)
 app.command()(comparing.compare)
+app.command()(collecting.collect)
 app.command()(combining.combine)
 app.command()(train.train)
 app.command()(command.serve)

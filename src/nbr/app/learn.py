@@ -27,7 +27,7 @@ from nbr.training import here
 from nbr.world import World
 
 Report = dict[str, object]
-TOLD = 8  # groups of columns that are one variable
+TOLD = 8  # groups of columns that are one variable, and columns that a rule reads
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ LABELS = {
     "gains": "gain",
     "train_rows": "rows trained on",
     "train_log_likelihood": "log-likelihood, train",
-    "valid_log_likelihood": "log-likelihood, new rows",
+    "valid_log_likelihood": "log-likelihood, unseen",
     "valid_standard_error": "  standard error",
     "valid_measured_on": "  measured on",
 }
@@ -237,15 +237,24 @@ def shown(report: Report) -> str:
         if name == "variables" or (name == "gains" and not value):
             continue
         if isinstance(value, float):
-            value = f"{value:.4f}"
+            value = f"{value:g}" if name == "seconds" else f"{value:.4f}"
         if name == "inputs" and isinstance(value, list):
-            value = "; ".join(", ".join(names) for names in value)
+            value = "; ".join(_few(names) for names in value)
         if name == "one_variable" and isinstance(value, list):
             lines += [f"{'joint columns':<24}{line}" for line in value[:TOLD]]
             lines += [f"{'':<24}and {len(value) - TOLD} more such groups of columns"] if len(value) > TOLD else []
             continue
         lines.append(f"{LABELS.get(name, name.replace('_', ' ')):<24}{value}")
     return "\n".join(lines)
+
+
+def _few(names: list[str]) -> str:
+    """Names of columns, the first few where there are many.
+
+    >>> _few(["a", "b"]), _few([f"x{at}" for at in range(126)])
+    ('a, b', 'x0, x1, x2, x3, x4, x5, x6, x7, .. (126 columns)')
+    """
+    return ", ".join(names[:TOLD]) + (f", .. ({len(names)} columns)" if len(names) > TOLD else "")
 
 
 def _kinds(spec: dict[str, object]) -> str:

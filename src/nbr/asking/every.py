@@ -6,7 +6,7 @@ A number has a value for each piece between the numbers that rules and condition
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -84,20 +84,23 @@ class Everything:
         return {"given": self.given, "variables": told, "notes": list(self.notes)}
 
 
-def every(model: Model, given: Sequence[Given], belief: bool, settings: Settings) -> list[Everything]:
+def every(
+    model: Model, given: Sequence[Given], belief: bool, settings: Settings, wanted: Collection[str] | None = None
+) -> list[Everything]:
     """All values under each condition. Probabilities of all conditions come first; beliefs have the rest of the time.
 
-    What that leaves too little time for has no number.
+    What that leaves too little time for has no number. `wanted` names the variables, if not all are.
     """
     deadline, world = clock.now() + settings.budget, model.world
     observing = [model.observing(each) for each in given]
     if len(given) > 1 and any(with_evidence is not model for with_evidence, _ in observing):
         share = replace(settings, budget=settings.budget / len(given))
-        return [found for each in given for found in every(model, [each], belief, share)]
+        return [found for each in given for found in every(model, [each], belief, share, wanted)]
     alone = model
     model, conditions = observing[0][0] if observing else model, [condition for _, condition in observing]
     said = [each for each in conditions if each is not None]
-    told_apart = {name: classes(model, name, said) for name in world.names}
+    names = [name for name in world.names if wanted is None or name in wanted]
+    told_apart = {name: classes(model, name, said) for name in names}
     values = {name: _values(model, name, each) for name, each in told_apart.items()}
     statements = {name: [statement for _, statement in each] for name, each in values.items()}
     with torch.no_grad():

@@ -9,7 +9,7 @@ likeliest value is that of any other.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -118,8 +118,8 @@ def by_maxsat(weights: Weights, count: int, limits: Limits) -> Ranked:
     parts = values(weights.world, [*statements, *weights.said], {})
     try:
         with clock.until(limits.deadline):
-            masses = _masses(weights.prior, parts)
-            encoder, literals = _encoded(weights, statements, parts)
+            masses = masses_of(weights.prior, parts)
+            encoder, literals = encoded(weights, statements, parts)
             soft = _soft(weights, encoder, statements, literals, masses)
             found, exact = _solved(encoder, soft, literals, count, limits)
     except OutOfTime:
@@ -128,7 +128,7 @@ def by_maxsat(weights: Weights, count: int, limits: Limits) -> Ranked:
     return replace(ranked, cells=[(_score(weights, statements, ranked, cell), cell) for cell in found])
 
 
-def _masses(prior: Prior | None, parts: Mapping[str, Values]) -> list[Factor]:
+def masses_of(prior: Prior | None, parts: Mapping[str, Values]) -> list[Factor]:
     if prior is None:
         return []
     found = prior.factors({name: each.allowed for name, each in parts.items()})
@@ -139,7 +139,7 @@ def _masses(prior: Prior | None, parts: Mapping[str, Values]) -> list[Factor]:
     return found
 
 
-def _encoded(
+def encoded(
     weights: Weights, statements: Sequence[Expression], parts: Mapping[str, Values]
 ) -> tuple[Encoder, dict[str, list[int]]]:
     """Formulas over literals for all values."""
@@ -180,16 +180,21 @@ def _soft(
             selector = encoder.fresh()
             encoder.require(statement, unless=-selector)
             found.append((selector, -math.log1p(-belief)))
+    for there, cost in unlikely(literals, masses):
+        if cost == math.inf:
+            encoder.add([-literal for literal in there])
+        else:
+            found.append((-encoder.both(there), cost))
+    return found
+
+
+def unlikely(literals: Mapping[str, list[int]], masses: Sequence[Factor]) -> Iterator[tuple[list[int], float]]:
+    """Values together, by their literals, and how much less likely the prior has them than the likeliest, as a log."""
     for names, table in masses:
         logs = (table / table.max()).log()
         for entry in product(*(range(size) for size in table.shape)):
-            there = [literals[name][at] for name, at in zip(names, entry, strict=True)]
-            cost = -float(logs[entry])
-            if cost == math.inf:
-                encoder.add([-literal for literal in there])
-            elif cost > 0:
-                found.append((-encoder.both(there), cost))
-    return found
+            if (cost := -float(logs[entry])) > 0:
+                yield [literals[name][at] for name, at in zip(names, entry, strict=True)], cost
 
 
 def _solved(

@@ -178,8 +178,6 @@ class Sourced(Way[Wanted, Candidates]):
     name = "sources"
 
     def unfit(self, asked: Wanted) -> str | None:
-        if not asked.alone:
-            return "it is for one point, by the rules alone"
         return "the condition is fuzzy" if isinstance(asked.condition, Rule) else shared_best.unfit(asked.model)
 
     def missing(self) -> str | None:
@@ -190,8 +188,8 @@ class Sourced(Way[Wanted, Candidates]):
 
     def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
         assert asked.condition is None or isinstance(asked.condition, Expression)
-        found = shared_best.by_maxsat(asked.model, asked.condition, limits.share(SHARES["best by a solver"]))
-        return None if found is None else Candidates(None, *found)
+        share = limits.share(SHARES["best by a solver"])
+        return _ranked(shared_best.by_maxsat(asked.model, asked.condition, asked.count, share))
 
 
 class Made(Way[Wanted, Candidates]):

@@ -197,6 +197,8 @@ def turning(rules: Sequence[Rule], statements: Iterable[Expression], world: Worl
     """
     levels, lines = {1.0}, dict[str, set[Line]]()
     for rule in rules:
+        if rule.expression is not None:  # it changes at 1 alone
+            continue
         known = rule.turns()
         if known is None:
             return None

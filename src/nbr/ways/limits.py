@@ -31,6 +31,7 @@ SHARES = {  # of the time that is left for whatever it is a step of
     "walked proof": 0.3,  # for bounds that hold for certain, along a line of variables
     "walks": 0.7,  # of what is left: larger walks also take longer for each state
     # frequencies
+    "known now": 0.3,  # for what is known before anything is collected
     "asked frequency": 0.6,  # for the value, before what stays open
     "rows behind": 0.1,  # for the rows that meet a condition
     "order of sums": 0.02,  # for an order of summing

@@ -99,7 +99,7 @@ def marginals(
     names = list(variables) or list(book.reasoner.world.names)
     for name in names:
         book.reasoner.world.column(name)
-    (found,) = every(book.reasoner.model, [given], True, Settings(budget=seconds))
+    (found,) = every(book.reasoner.model, [given], True, Settings(budget=seconds), names[:VARIABLES])
     told = {name: [each.as_json() for each in found.variables[name]] for name in names[:VARIABLES]}
     left = max(0, len(names) - VARIABLES)
     return {

@@ -99,7 +99,7 @@ export class Reasons {
 
   show(answer) {
     this.answer.hidden = false;
-    this.gauge.show(answer.conflict, answer.bounds?.conflict[0]);
+    this.gauge.show(answer.conflict, answer.bounds?.conflict);
     this.under.textContent = `${answer.question ?? answer.variable}, ${answer.given ? `given ${answer.given}` : "given nothing"}`;
     this.legend.show(answer.exact);
     if (answer.values) return this.ranked(answer);
@@ -213,7 +213,7 @@ export class Reasons {
       make("span", { class: "knob" }),
     );
     const says = make("span", { class: "says" }, make("b", {}, `${rule.rule}`), " ", rule.name ? `${rule.name}: ` : "", make("code", {}, rule.says));
-    const belief = make("span", { class: "quiet" }, `belief ${two(rule.belief)}`);
+    const belief = make("span", { class: "quiet" }, `${rule.source ? `${rule.source}, ` : ""}belief ${two(rule.belief)}`);
     const edit = make("button", { id: `edit-of-${rule.rule}`, type: "button", class: "plain", "aria-label": `Edit rule ${rule.rule}`, onclick: () => this.edit(rule.rule) }, "Edit");
     const parts = rule.seen ? [make("span", { class: "seen" }, "seen"), says, make("span", { class: "tail" }, belief)] : [button, says, make("span", { class: "tail" }, belief, edit)];
     if (!rule.seen && this.written.edited(rule.rule)) {
