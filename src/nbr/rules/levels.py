@@ -47,7 +47,7 @@ def reached(part: Expression, words: Mapping[str, Word], world: World, level: fl
     >>> import nbr
     >>> warm = nbr.World(t=nbr.Real(0, 40), a=nbr.Bit()).with_words({"hot": {"t": [25, 30]}})
     >>> print(reached(nbr.parse("hot -> a"), warm.words, warm, 0.4))
-    ~(t>28.0) | a
+    ~((t>28.0)) | a
     """
     if level < 0 or (level == 0 and not above):
         return TRUE
