@@ -1,4 +1,4 @@
-"""How many functions and files of ours a command goes through, and how deep.
+"""How many functions and files of ours a command goes through, and how deep; what importing modules runs is left out.
 
 python benchmarks/journey.py ask examples/garden.toml rain --given "grass=wet, ~sprinkler"
 """
@@ -16,14 +16,16 @@ SOURCE = Path(nbr.__file__).parent
 
 def main() -> None:
     seen: set[tuple[str, str]] = set()
-    deepest = depth = 0
+    deepest = depth = importing = 0
 
     def watch(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal depth, deepest
+        nonlocal depth, deepest, importing
         code = frame.f_code
         if event not in ("call", "return") or not code.co_filename.startswith(str(SOURCE)):
             return
         if code.co_name == "<module>":
+            importing += 1 if event == "call" else -1
+        if importing or code.co_name == "<module>":
             return
         depth += 1 if event == "call" else -1
         deepest = max(deepest, depth)

@@ -155,7 +155,7 @@ def marginals(names: list[str], checked: int | None) -> None:
 
 
 def _propagated(kind: type, model: object, bif: Bif, asked: list[dict[str, int]]) -> float | None:
-    """Seconds for each marginal by belief propagation, on a calibrated tree of cliques; None if it is too wide."""
+    """Seconds for each marginal by belief propagation, on a calibrated tree of cliques; None if it cannot be had."""
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(PATIENCE)
     spent, count = 0.0, 0
@@ -168,7 +168,7 @@ def _propagated(kind: type, model: object, bif: Bif, asked: list[dict[str, int]]
                 start = time.perf_counter()
                 method.query([variable], evidence, show_progress=False)
                 spent, count = spent + time.perf_counter() - start, count + 1
-    except (MemoryError, TimeoutError):
+    except (MemoryError, TimeoutError, ValueError):  # it makes no tree of andes
         pass
     finally:
         signal.alarm(0)

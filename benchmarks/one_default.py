@@ -86,7 +86,7 @@ def compared(name: str, seed: int) -> dict:
     learn, rest, own, others = train_test_split(X, y, train_size=0.6, stratify=y, random_state=seed)
     held, asked, truth, answers = train_test_split(rest, others, train_size=0.5, stratify=others, random_state=seed)
     start = time.process_time()
-    first = nbr.RobustClassifier(random_state=seed, discount=False, **settings).fit(learn, own)
+    first = nbr.RobustClassifier(random_state=seed, discount=False, combine="scaled", **settings).fit(learn, own)
     seconds = time.process_time() - start
     told = {"set": name, "seed": seed, "rules": first.contents(), "seconds": round(seconds, 1)}
     told["epsilon"] = float(first.recipe_["epsilon"])

@@ -5,7 +5,10 @@
 
 A third of the models has sources of both kinds and possibilities, a third closed variables, and a third all of it with
 words and numbers beside; every other condition has a part with a degree. The oracle goes through every value of every
-source and choice, every world and every point.
+source and choice, every world and every point. Each model is asked by every way of computing that fits: exact answers
+must be the oracle's, proved bounds must hold it, and of 95% intervals it is told how many do. It is taken apart into
+three overlapping ones too, which `&` joins in two orders; where every rule has a source, `r & r` must answer as `r`
+does. The best point is compared with all points.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import numpy as np
 import torch
 
 import nbr
+from nbr.asking import ways
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -27,7 +31,10 @@ import closed_oracle
 import mixed_oracle
 import selectors_oracle
 
-BYS = ("auto", "few", "lattice", "counting", "boxes", "elimination", "least")
+DRAWING = ("sampled", "drawn", "frontier", "elimination")  # which state 95% intervals, and take their time
+BYS = tuple(name for name in ways.names() if name not in DRAWING)
+BUDGET = 0.3  # seconds, of those
+ROUND = 1e-9
 UNFIT = ("does not fit", "nothing in time", "only a statement without degrees")  # all that an error may say
 POINTS = torch.cartesian_prod(*[torch.tensor([0.0, 1.0]).double()] * 3, torch.arange(3).double())
 Numbers = tuple[float, ...]
@@ -64,38 +71,93 @@ def mixed(seed: int) -> tuple[nbr.Reasoner, str, str, Numbers] | None:
     return None if wanted is None else (case.model, case.question[0], case.given, wanted)
 
 
+def joined(model: nbr.Reasoner, seed: int) -> list[nbr.Reasoner]:
+    """The model again, from three parts of it in two orders; and from itself twice, where every rule has a source."""
+    draw, parts = random.Random(seed), [list[nbr.Rule]() for _ in range(3)]
+    units: dict[object, list[nbr.Rule]] = {}
+    for rule in model.rules:
+        units.setdefault(rule.choice or rule, []).append(rule)
+    for rules in units.values():
+        own = draw.sample(parts, draw.choice([1, 2, 3]) if rules[0].source is not None else 1)
+        for part in own:
+            part += rules
+    one, two, three = (nbr.Reasoner(model.world, part, closed=model.model.closed) for part in parts)
+    twice = [model & model] if all(rule.source is not None for rule in model.rules) else []
+    return [(one & two) & three, three & (two & one), *twice]
+
+
+def most(model: nbr.Reasoner, kind: str, said: object, given: str) -> float:
+    """The largest P_keep of a point inside a condition."""
+    if kind == "closed":
+        kept: dict[tuple[bool, ...], float] = {}
+        for _, chance, allowed in closed_oracle.worlds(model, said):  # type: ignore[arg-type]
+            for point in allowed:
+                if point[given.removeprefix("~")] != given.startswith("~"):
+                    key = tuple(point.values())
+                    kept[key] = kept.get(key, 0.0) + chance
+        return max(kept.values(), default=0.0)
+    present, chance = selectors_oracle.worlds(model.rules)
+    inside = nbr.parse(given).holds(model.world, POINTS).numpy()
+    shape = selectors_oracle.memberships(model.grades(POINTS).numpy(), present)
+    return float((chance @ shape)[inside].max(initial=0.0))
+
+
 def compared(models: int, seed: int) -> None:
     """How often each way fitted, and how far it was off at worst."""
     count: dict[str, int] = {}
     worst: dict[str, float] = {}
+    held: dict[str, list[bool]] = {}
     impossible = 0
+
+    def known(by: str, number: int, found: Numbers, right: Numbers) -> None:
+        count[by] = count.get(by, 0) + 1
+        off = max(abs(a - b) for a, b in zip(found, right, strict=True))
+        worst[by] = max(worst.get(by, 0.0), off)
+        if off > ROUND:
+            print(f"wrong: {number} {by} {found} {right}")
+
     for number in range(seed, seed + models):
         told = (shared, mixed, closed)[number % 3](number)
         if told is None:
             impossible += 1
             continue
         model, question, given, wanted = told
-        for by in (*BYS, "probability"):
+        for by in (*BYS, *(DRAWING if number % 10 < 3 else ()), "probability"):
             try:
                 if by == "probability":
                     often = model.probability(question, given)
-                    found, right = ((often.value or 0.0,) if often.exact else None), wanted[3:]
-                else:
-                    answer = model.ask(question, given, engine=by)
-                    found = (answer.belief, answer.plausibility, answer.conflict) if answer.exact else None
-                    right = wanted[:3]
+                    if often.exact:
+                        known(by, number, (often.value or 0.0,), wanted[3:])
+                    continue
+                answer = model.ask(question, given, engine=by, **({"budget": BUDGET} if by in DRAWING else {}))
             except nbr.NbrError as error:
                 assert any(said in str(error) for said in UNFIT), (number, by, error)
                 continue
-            if found is not None:
-                count[by] = count.get(by, 0) + 1
-                off = max(abs(a - b) for a, b in zip(found, right, strict=True))
-                worst[by] = max(worst.get(by, 0.0), off)
-                if off > 1e-9:
-                    print(f"wrong: {number} {by} {found} {right}")
+            if answer.exact:
+                known(by, number, (answer.belief, answer.plausibility, answer.conflict), wanted[:3])
+                continue
+            bounds = (answer.bounds.belief, answer.bounds.plausibility, answer.bounds.conflict)
+            holds = all(low - ROUND <= a <= high + ROUND for (low, high), a in zip(bounds, wanted[:3], strict=True))
+            held.setdefault(f"{by}, {answer.bounds.kind}", []).append(holds)
+            if answer.bounds.kind == "proved" and not holds:
+                print(f"wrong: {number} {by} {bounds} {wanted[:3]}")
+        for again in joined(model, number):
+            answer = again.ask(question, given)
+            if answer.exact:
+                known("joined by &", number, (answer.belief, answer.plausibility, answer.conflict), wanted[:3])
+        kind = ("shared", "mixed", "closed")[number % 3]
+        bare = given.partition("), (")[0].removeprefix("(").removesuffix(")") if "@" in given else given
+        if kind == "mixed" or (kind == "shared" and " @ " in given):
+            continue
+        best = model.best(given=bare)
+        if best.exact:
+            said = closed_oracle.drawn(number)[1] if kind == "closed" else None
+            known("best point", number, (best.degree,), (most(model, kind, said, bare),))
     print(f"{models} models from {seed}, {impossible} whose condition cannot hold")
     for by, exact in count.items():
         print(f"  {by:<12} {exact:>5} exact answers, worst error {worst[by]:.1e}")
+    for by, each in sorted(held.items()):
+        print(f"  {by}: {sum(each)} of {len(each)} intervals hold the answer")
 
 
 def base(seed: int, sources: int, variables: int = 100, rules: int = 150) -> nbr.Reasoner:

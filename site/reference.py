@@ -23,6 +23,7 @@ RESULTS = {
     "Best": "asking.best",
     "Appraisal": "asking.deciding",
     "Check": "asking.checking",
+    "Collecting": "density.collecting",
     "Session": "asking.session",
     "Distilled": "asking.distilling",
     "Tuning": "density.tuning",

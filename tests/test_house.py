@@ -142,6 +142,15 @@ def test_budgets_read_one_clock() -> None:
     assert [name for name in timed if "\nimport time\n" in modules()[name].read_text()] == []
 
 
+def test_one_table_has_the_shares_of_time() -> None:
+    """A share is a line of `ways.SHARES`, or as much as each of those that are left."""
+    steps = r"limits\.share\((?!(max\()?SHARES\[|1 /)"
+    written = re.compile(steps + r"|(0\.\d+|[A-Z]{3,}) \* (settings\.budget|budget|limits\.left)\b")
+    answering = [name for name in modules() if room(name) in {"inference", "sources", "asking", "density", "app"}]
+    found = [name for name in answering if written.search(modules()[name].read_text(encoding="utf-8"))]
+    assert not found, f"put the share of time into ways/limits.py: {', '.join(found)}"
+
+
 def test_no_file_is_long() -> None:
     long = {name: lines for name, path in modules().items() if (lines := len(path.read_text().splitlines())) > 350}
     assert long == {}
@@ -157,7 +166,7 @@ def test_nobody_asks_of_which_kind_a_variable_is() -> None:
 
 def test_nobody_asks_of_which_kind_a_rule_or_a_prior_is() -> None:
     """Rules and priors are asked for what they know; who makes them, and learns them, may tell them apart."""
-    kinds = r"Clause|Neural|Fuzzy|Memory|CodeNetwork|Projected|Independent|Empirical|Trees|Mixture|Drawn"
+    kinds = r"Clause|Neural|Fuzzy|Memory|CodeNetwork|Projected|Independent|Empirical|Trees|Mixture|Drawn|Grouped|Worded"
     asks = re.compile(rf"isinstance\([^\n]*\b({kinds})\b")
     inside = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in MAKE_THEM]
     found = [str(path.relative_to(SOURCE)) for path in inside if asks.search(path.read_text(encoding="utf-8"))]

@@ -31,6 +31,7 @@ from nbr.world import World
 T = TypeVar("T")
 
 KEPT = 256 << 20  # bytes of what follows from the rules, kept for later questions
+MANY = 1024  # rules, after each of which grading looks at the clock
 
 
 class _Mine:
@@ -191,7 +192,11 @@ class Model:
     def grades(self, points: Tensor) -> Tensor:
         """R(z): the grade of each point in each rule, shape (points, rules)."""
         done: dict[object, Tensor] = {}
-        columns = [rule.grades_beside(done, points) for rule in self.rules]
+        columns = []
+        for place, rule in enumerate(self.rules, 1):
+            columns.append(rule.grades_beside(done, points))
+            if place % MANY == 0:  # of so many even a few points take a while
+                clock.check()
         return torch.stack(columns, dim=1) if columns else points.new_zeros(len(points), 0)
 
     def grades_of_observed(self, points: Tensor) -> Tensor:
@@ -245,8 +250,11 @@ class Sight:
 
 
 def _degrees(beliefs: Iterable[float | Tensor]) -> Tensor:
-    numbers = [torch.as_tensor(belief, dtype=torch.float64) for belief in beliefs]
-    degrees = torch.stack(numbers) if numbers else torch.zeros(0, dtype=torch.float64)
+    numbers = list(beliefs)
+    if any(isinstance(belief, Tensor) for belief in numbers):
+        degrees = torch.stack([torch.as_tensor(belief, dtype=torch.float64) for belief in numbers])
+    else:
+        degrees = torch.tensor(numbers, dtype=torch.float64)
     if not bool(((degrees >= 0) & (degrees <= 1)).all()):
         raise NbrError("a belief has left the range from 0 to 1")
     return degrees

@@ -84,7 +84,8 @@ def test_a_table_of_pictures(folder: Path) -> None:
         (("best", "check.toml", "--see-table", "wide.csv"), "wide.csv: line 2 has more cells than variables"),
         (("best", "check.toml", "--see-table", "no.csv"), "cannot read no.csv: No such file"),
         (("certify", "--model", "check.toml", "--see", "d1=check.toml"), "not a picture that can be read"),
-        (("certify", "--model", "check.toml", "--see-table", "far.csv"), "the picture of 'd1': ../no.png"),
+        (("certify", "--model", "check.toml", "--see-table", "far.csv"), "nbr: the picture of 'd1': ../no.png"),
+        (("best", "check.toml", "--see-table", "gone.csv"), "line 3: the picture of 'd2': gone.png: No such file"),
         (("certify",), "a picture is missing"),
         (("certify", "four.png", "--see", "d1=four.png"), "give pictures to classify, or --see"),
         (("ask", "check.toml", "--batch", "files.csv", *SEE), "cannot be combined with --see"),
@@ -94,6 +95,7 @@ def test_bad_pictures_are_one_line(folder: Path, words: tuple[str, ...], message
     (folder / "hole.csv").write_text("d1,d2\nfour.png,nine.png\nfour.png,\n")
     (folder / "wide.csv").write_text("d1\nfour.png,nine.png\n")
     (folder / "far.csv").write_text("d1\n../no.png\n")
+    (folder / "gone.csv").write_text("d1,d2\nfour.png,nine.png\nfour.png,gone.png\n")
     found = run(*words, cwd=folder)
     assert found.returncode == 2
     assert message in found.stderr

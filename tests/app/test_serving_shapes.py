@@ -8,8 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
+import nbr
 from browsing import Seen, judged
-from nbr.app.serving import replies
+from nbr.app.serving import bodies, reasoning, replies
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ASKED: dict[str, tuple[type[replies.Reply], dict[str, Any]]] = {
@@ -43,10 +44,13 @@ def test_models_classifiers_and_errors_too(client: httpx.Client, classifier: htt
     both = classifier.post("/api/classify-many", json={"pictures": [{"sample": 0}, {"sample": 5}]})
     replies.Several.model_validate_json(both.text, strict=True)
     assert both.json()["pictures"][0] == one.json()
-    described = classifier.get("/openapi.json").json()["paths"]["/api/classify-files"]["post"]
+    whole = classifier.get("/openapi.json").json()
+    described = whole["paths"]["/api/classify-files"]["post"]
     answer = described["responses"]["200"]["content"]["application/json"]["schema"]
     assert answer["$ref"].endswith("/Several")
-    assert "multipart/form-data" in described["requestBody"]["content"]
+    form = described["requestBody"]["content"]["multipart/form-data"]["schema"]["$ref"].rpartition("/")[2]
+    files = whole["components"]["schemas"][form]["properties"]["pictures"]["items"]
+    assert files == {"type": "string", "format": "binary"}  # what makers of typed clients know as a file
     replies.Certified.model_validate_json(classifier.post("/api/certify", json={"sample": 5}).text, strict=True)
     wrong = classifier.post("/api/classify", json={"sample": 99})
     assert wrong.status_code == 400
@@ -74,3 +78,20 @@ def test_the_page_of_the_api(browser: Any, majority: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert judged(page) == []
     found.close()
+
+
+def test_a_rule_in_other_words_is_still_from_whom_it_was() -> None:
+    world = nbr.World(t=nbr.Real(0, 9, step=1), a=nbr.Bit(), b=nbr.Bit()).with_words({"hot": {"t": [3, 7]}})
+    choice = nbr.one_of({"a": 0.3, "~a": 0.5}, source="guard")
+    rules = [nbr.Clause("hot -> a", 0.8, source=nbr.Source("log", 0.5)), *choice]
+    rules[0].quote = "it was hot"
+    model = nbr.Reasoner(world, rules).model
+    said = [{"rule": 1, "says": "hot -> a & b", "belief": 0.7}, {"rule": 2, "says": "a & b", "belief": 0.25}]
+    found = reasoning.changed(model, [bodies.Written(**each) for each in said])
+    assert [str(rule.source and rule.source.name) for rule in found.rules] == ["log", "guard", "guard"]
+    assert found.rules[0].quote == "it was hot"
+    assert found.rules[1].choice is found.rules[2].choice is not None
+    assert found.rules[0].source == nbr.Source("log", 0.5)
+    birds = nbr.Reasoner(world, [nbr.Clause("a", 0.5, unless="b")], closed=["a", "b"]).model
+    (again,) = reasoning.changed(birds, [bodies.Written(rule=1, says=birds.rules[0].describe(), belief=0.7)]).rules
+    assert (again.describe(), again.degree) == (birds.rules[0].describe(), 0.7)

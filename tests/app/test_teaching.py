@@ -61,7 +61,7 @@ def test_sensors_are_taught_and_asked(place: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words", "said"),
     [
-        (("pictures/0a", "pictures/none"), (), "there is no picture"),
+        (("pictures/0a", "pictures/none"), (), "row 1: there is no picture pictures/none"),
         (("a + b = ", "a + b + 9 = "), (), "row 1 of the examples, 'a + b + 9 = "),
         (("says", "tells"), (), "need a column 'says'"),
         (("a,b,", "a,c,"), (), "'c' is"),

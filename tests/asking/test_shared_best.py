@@ -18,22 +18,26 @@ POINTS = torch.cartesian_prod(*[torch.arange(2).double()] * 3, torch.arange(3).d
 
 @pytest.mark.parametrize("seed", range(30))
 def test_no_point_is_better(seed: int) -> None:
-    model, draw = oracle.drawn(seed, most=9).model, np.random.default_rng(seed)
+    whole, draw, prior = oracle.drawn(seed, most=9), np.random.default_rng(seed), torch.ones(len(POINTS)).double()
+    model, count = whole.model, int(draw.integers(1, 5))
+    if seed % 2:
+        shares = [torch.from_numpy(draw.dirichlet(np.ones(each.size))) for each in whole.world.variables.values()]
+        independent = nbr.priors.Independent(whole.world, shares)
+        model, prior = (
+            nbr.Reasoner(whole.world, whole.rules, prior=independent).model,
+            independent.log_prob(POINTS).exp(),
+        )
     given = nbr.parse(oracle.statement(draw)) if seed % 3 else None
     inside = given.holds(model.world, POINTS) if given is not None else torch.ones(len(POINTS), dtype=torch.bool)
     present, chance = oracle.worlds(model.rules)
-    kept = chance @ oracle.memberships(model.grades(POINTS).numpy(), present)
-    most = kept[inside.numpy()].max(initial=0.0)
+    kept = chance @ oracle.memberships(model.grades(POINTS).numpy(), present) * prior.numpy() * inside.numpy()
+    wanted = [value for value in sorted(kept, reverse=True)[:count] if value > 1e-12]
     assert shared_best.unfit(model) is None
-    found = shared_best.by_maxsat(model, given, Limits.within(20.0))
-    if most == 0:
-        assert found is None or float(model.likeliest.keep(model.grades(found[0][None]))[0]) == 0
-        return
-    assert found is not None
-    point, exact = found
-    assert exact
-    assert kept[int((point == POINTS).all(dim=1).nonzero())] == pytest.approx(most, rel=1e-9)
-    assert given is None or bool(given.holds(model.world, point[None])[0])
+    found = shared_best.by_maxsat(model, given, count, Limits.within(20.0))
+    assert found.exact
+    told = [(log, found.point(cell)) for log, cell in found.cells if np.exp(log) > 1e-12]
+    assert [np.exp(log) for log, _ in told] == pytest.approx(wanted, rel=1e-8)
+    assert [kept[int((point == POINTS).all(dim=1).nonzero())] for _, point in told] == pytest.approx(wanted, rel=1e-8)
 
 
 def test_a_source_that_is_doubted_is_given_up_at_once() -> None:
@@ -43,9 +47,8 @@ def test_a_source_that_is_doubted_is_given_up_at_once() -> None:
         source = nbr.Source("talker", reliability)
         rules = [nbr.Clause(f"x0 | count(x0)>={each}", 0.9, source=source) for each in (1, 2, 3, 4, 5)]
         model = nbr.Reasoner(world, [*rules, nbr.Clause("~x0", 0.99)])
-        found = shared_best.by_maxsat(model.model, None, Limits.within(10.0))
-        assert found is not None
-        assert (found[0].tolist(), found[1]) == ([said], True)
+        found = shared_best.by_maxsat(model.model, None, 1, Limits.within(10.0))
+        assert (found.point(found.cells[0][1]).tolist(), found.exact) == ([said], True)
 
 
 def test_a_large_base_is_settled() -> None:
@@ -61,8 +64,10 @@ def test_a_large_base_is_settled() -> None:
         )
         rules.setdefault(text, nbr.Clause(text, round(draw.uniform(0.3, 0.95), 2), source=sources[len(rules) % 8]))
     model = nbr.Reasoner(nbr.World.bits(60), list(rules.values()))
-    found = model.best(given="x1")
+    found = model.best(given="x1", count=3)
     assert found.exact
+    assert found.degree >= found.others[0].degree >= found.others[1].degree
+    assert len({str(each) for each in found.points}) == 3
     tried = MAXIMA[-1].solve(Wanted(model.model, nbr.parse("x1"), 1), Limits.within(10.0))
     assert tried is not None
     assert tried.point is not None

@@ -10,6 +10,7 @@ import torch
 
 import nbr
 from frequencies import nothing, oracle, rare_world, smooth, unit_rules
+from nbr import clock
 from nbr.app import often as often_on_screen
 from nbr.density import estimate, many, weighted
 from nbr.density import sums as often
@@ -136,3 +137,41 @@ def test_the_first_draws_cost_little_however_many_rules_there_are(monkeypatch: p
         made = [nbr.Clause(f"x{place % 30} | x{(place + 7) % 30}", 0.1) for place in range(rules)]
         nbr.Reasoner(world, made, prior=nbr.priors.uniform(world)).probability("x0", budget=0.1)
         assert drawn[0] == first
+
+
+def test_thousands_of_rules_are_graded_no_longer_than_there_is_time() -> None:
+    world = nbr.World.bits(30)
+    for rules, late in ((1000, False), (3000, True)):
+        made = [nbr.Clause(f"x{place % 30} | x{(place + 7) % 30}", 0.1) for place in range(rules)]
+        model, points = Model(world, made), torch.zeros(2, 30, dtype=torch.float64)
+        with clock.until(clock.now() - 1.0):
+            if late:
+                with pytest.raises(clock.OutOfTime):
+                    model.grades(points)
+            else:
+                assert model.grades(points).shape == (2, rules)
+
+
+def test_what_was_drawn_before_time_was_up_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second batch is broken off: what the first one told is told."""
+    whole, calls = Draws.log_weights, 0
+
+    def once(self: Draws, points: torch.Tensor) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        if calls > most:
+            raise clock.OutOfTime
+        return whole(self, points)
+
+    monkeypatch.setattr(Draws, "log_weights", once)
+    monkeypatch.setattr(estimate, "CLOSE", 0.0)
+    draws = Draws.of(unit_rules(24, 0.5).model, None)
+    question, deadline = nbr.parse("x0"), clock.now() + 60
+    for estimated, most in ((estimate.drawn, 1), (estimate.split, 2)):
+        calls = 0
+        found = estimated(draws, question, None, deadline, torch.Generator().manual_seed(0))
+        assert found is not None
+        assert found.value == pytest.approx(1 / 1.5, abs=2 * (found.error or 0.0))
+        calls, most = 0, 0
+        with pytest.raises(clock.OutOfTime):
+            estimated(draws, question, None, deadline, torch.Generator().manual_seed(0))

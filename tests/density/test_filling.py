@@ -12,8 +12,10 @@ import torch
 import nbr
 from command import run
 from nbr import priors, tables
+from nbr.density import predicting
 from nbr.density.filling import misfits
 from nbr.density.predicting import cells
+from nbr.priors import Independent
 
 WORLD = nbr.World(a=nbr.Bit(), b=nbr.Choice("u", "v", "w"), c=nbr.Bit())
 RULES = [nbr.Clause("a -> b=w", 0.9), nbr.Clause("b!=u | c", 0.6)]
@@ -157,3 +159,30 @@ def test_predictor_is_an_estimator() -> None:
     assert math.isclose(numbers.predict(pd.DataFrame({"sex": ["m"]}))[0], 178, abs_tol=5)
     with pytest.raises(nbr.NbrError, match="400 rows and 3 values"):
         nbr.Predictor().fit(frame, [1, 2, 3])
+
+
+def test_all_holes_of_a_row_share_completions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the list of all points; the prior is asked to complete rows once, however many columns have holes."""
+    world = nbr.World({**{f"x{at}": nbr.Bit() for at in range(5)}, "c": nbr.Choice("u", "v", "w")})
+    rules = [nbr.Clause("x0 -> x1", 0.9), nbr.Clause("x1 & x2 -> c=u", 0.8), nbr.Clause("x3 | x4 | c=w", 0.95)]
+    random = np.random.default_rng(0)
+    weights = [
+        torch.from_numpy(random.dirichlet([2.0] * (variable.size or 0))) for variable in world.variables.values()
+    ]
+    model = nbr.Reasoner(world, rules, prior=Independent(world, weights))
+    rows = model.sample(40, seed=1).astype(object).mask(random.random((40, 6)) < 0.4)
+    exact = pd.DataFrame(model.impute(rows).attrs["cells"])
+    asked = []
+    monkeypatch.setattr(predicting, "listing", lambda world: None)
+    monkeypatch.setattr(predicting, "SHARED", 20_000)
+    complete = Independent.complete
+    monkeypatch.setattr(Independent, "complete", lambda *args: asked.append(args[1]) or complete(*args))
+    drawn = pd.DataFrame(model.impute(rows).attrs["cells"])
+    assert len(asked) == 1
+    both = exact.merge(drawn, on=["row", "column"])
+    assert len(both) == len(exact) > 80
+    same = both[both.value_x == both.value_y]
+    assert len(same) > 0.9 * len(both)
+    assert (same.probability_x - same.probability_y).abs().max() < 0.03
+    others = both[both.value_x != both.value_y]  # as likely as each other, but for chance
+    assert (others.probability_x - others.probability_y).abs().max() < 0.03 or others.empty

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import nbr
+from nbr.asking.every import every
+from nbr.asking.question import Settings
 
 
 def model() -> nbr.Reasoner:
@@ -35,3 +37,19 @@ def test_every_value_under_every_condition() -> None:
 
 def test_a_condition_without_probability_leaves_cells_empty() -> None:
     assert model().marginals("a & ~a")["probability"].isna().all()
+
+
+def test_closed_variables_are_counted_value_by_value() -> None:
+    world = nbr.World({**{f"x{at}": nbr.Bit() for at in range(30)}, "t": nbr.Real(0, 4, step=1)})
+    rules = [nbr.Clause(f"x{at} -> x{at + 1}", 0.8) for at in range(0, 29, 2)]
+    rules += [nbr.Clause("hot -> x0", 0.5), nbr.Clause("x1 -> t>=2", 0.5, source=nbr.Source("s", 0.9))]
+    model = nbr.Reasoner(world.with_words({"hot": {"t": [1, 3]}}), rules, closed=[f"x{at}" for at in range(1, 30, 2)])
+    found = model.marginals("x2", budget=60.0)
+    for name, value, words in (("x1", "1", "x1"), ("x3", "1", "x3"), ("t", "2", "t=2")):
+        row = found[(found.variable == name) & (found.value == value)]
+        assert row.probability.item() == pytest.approx(model.probability(words, "x2").value, abs=1e-12)
+    assert not found.probability.isna().any()
+    only = every(model.model, [None], True, Settings(budget=20.0), ["x1", "t"])[0]
+    assert list(only.variables) == ["x1", "t"]
+    asked = model.ask("x1")
+    assert (only.variables["x1"][1].belief, only.variables["x1"][1].plausibility) == (asked.belief, asked.plausibility)

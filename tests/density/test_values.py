@@ -12,7 +12,7 @@ import nbr
 from nbr.density import values as module
 from nbr.density.moved import moved
 from nbr.density.ranges import wilson
-from nbr.density.values import SHARES, values
+from nbr.density.values import BELOW, values
 from nbr.priors import Independent
 
 
@@ -47,7 +47,7 @@ def test_quantiles_of_a_number_and_their_ranges(rows: int) -> None:
     model = nbr.Reasoner(world, prior=prior, views=[["x", "b"]], view_rows=[rows]).model
     found = values(model, "x", "b", 5.0, 0)
     assert found.rows == pytest.approx(rows / 2)
-    for each, share in zip(found.quantiles, SHARES, strict=True):
+    for each, share in zip(found.quantiles, BELOW, strict=True):
         assert float(each.value) == pytest.approx(norm.ppf(share, 3, 2), abs=0.02)
         assert each.range is not None
         assert [float(end) for end in each.range] == pytest.approx(
@@ -69,7 +69,7 @@ def test_quantiles_are_drawn_where_they_cannot_be_summed(monkeypatch: pytest.Mon
     monkeypatch.setattr(module, "marginals", lambda *_: ({}, "too wide"))
     world = nbr.World(x=nbr.Real(0, 1))
     found = values(nbr.Reasoner(world, prior=nbr.priors.uniform(world)).model, "x", None, 5.0, 0)
-    assert [float(each.value) for each in found.quantiles] == pytest.approx(SHARES, abs=0.03)
+    assert [float(each.value) for each in found.quantiles] == pytest.approx(BELOW, abs=0.03)
 
 
 def test_what_moved_a_probability() -> None:

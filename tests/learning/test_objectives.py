@@ -1,5 +1,7 @@
 """What training lowers, against what it stands for; and the least committed of equally likely models."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -8,7 +10,8 @@ from nbr import priors, tables
 from nbr.learning import objectives
 from nbr.learning.bank import Bank
 from nbr.learning.least_committed import least_committed
-from nbr.learning.training import EXACT
+from nbr.learning.maker import Trained
+from nbr.learning.training import DRAWN, EXACT, BankTraining
 
 WORLD = nbr.World.bits(9)
 
@@ -124,3 +127,17 @@ def test_a_rule_of_many_degrees_stays_as_it_is() -> None:
     goal = objectives.objective(bank, priors.uniform(world), {"train": table}, seed=0)
     assert isinstance(goal, objectives.Listed)
     assert least_committed(bank, goal, EXACT) is bank
+
+
+def test_rules_keep_as_many_points_of_the_prior_as_samples_can_afford(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bits that are all alike keep one point of 256; what keeping fewer than a share would gain does not count."""
+    monkeypatch.setattr(objectives, "LISTED", 0)
+    data = rows(600)
+    shares = []
+    for least in (0.0, 0.3):
+        bank = Bank(WORLD, [WORLD.names], rules=2, width=16, seed=1)
+        goal = objectives.objective(bank, priors.uniform(WORLD), {"train": data}, seed=0, least=least)
+        BankTraining(bank, goal, replace(DRAWN, steps=150)).run()
+        shares.append(Trained(bank, goal, DRAWN, 150, {}, goal.prior).kept)
+    assert shares[0] < 0.1
+    assert 0.25 < shares[1] < 0.35

@@ -110,6 +110,15 @@ def test_order_of_combining_does_not_matter(seed: int) -> None:
         assert numbers(each, seed) == pytest.approx(wanted, abs=1e-10)
 
 
+def test_a_function_from_a_source_is_the_same_in_two_models() -> None:
+    soft = nbr.Fuzzy(lambda points: points[:, 0], 0.5, name="soft").from_source("a")
+    one, two = nbr.Reasoner(WORLD, [soft]), nbr.Reasoner(WORLD, [soft, nbr.Clause("dark", 0.5, source="a")])
+    assert len((one & two).rules) == len((two & one).rules) == 2
+    assert (two & two & one).ask("night") == two.ask("night")
+    other = nbr.Reasoner(WORLD, [nbr.Fuzzy(lambda points: points[:, 0], 0.5, name="soft").from_source("a")])
+    assert len((one & other).rules) == 2  # nobody knows that it says the same
+
+
 def _part(whole: nbr.Reasoner, draw: np.random.Generator) -> nbr.Reasoner:
     """Some of the rules, all possibilities of a choice or none."""
     keys = {rule.choice or rule for rule in whole.rules if rule.source is not None or draw.random() < 0.5}

@@ -174,6 +174,11 @@ ROWS = torch.arange(12.0 * SIDE).view(12, SIDE) / 12 / SIDE
             {"says": "a + b = s"},
             "row 3 of the examples, 'a \\+ b = s' with s = 7, can never",
         ),
+        (
+            bad(s=[3] * 6, t=[1, 1, 7, 1, 1, 1]),
+            {"says": "t = 2 * a"},
+            "row 1 of .*' with t = 1, can",
+        ),
         (bad(says=["a = 0"] * 5 + ["a = 2, a = 1"]), {}, "row 6 of the examples, .* can never hold"),
         (
             {"a": torch.zeros(2, SIDE, SIDE), "says": ["a = 0", "a in {1, 2}"]},

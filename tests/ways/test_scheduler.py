@@ -92,6 +92,20 @@ def test_the_cheapest_that_is_sure_is_enough(time: Time) -> None:
     assert (cheap.spent, dear.spent) == ([1.0], [])
 
 
+def test_what_is_sure_to_end_at_once_is_done_before_others_are_asked(time: Time) -> None:
+    class Slow(Toy):
+        def unfit(self, asked: str) -> str | None:
+            self.time.now += 1.0
+            return None
+
+    slow = Slow(time, "slow", 1.0, Between(0.3, 0.3), hint="install it")
+    small = Toy(time, "small", 0.001, Between(0.3, 0.4), costs=Cost(0.001, sure=True))
+    assert auto([small, slow], "", Limits.within(10, tolerance=0.2)).found == Between(0.3, 0.4)
+    assert time.now == pytest.approx(100.001)
+    found = auto([small, slow], "", Limits.within(10, tolerance=0.01))  # not narrow enough: others are asked, once
+    assert (found.missing, len(small.spent)) == (("install it",), 2)
+
+
 def test_what_is_sure_not_to_end_is_not_begun(time: Time) -> None:
     late = Toy(time, "late", 20.0, Between(0.3, 0.3), costs=Cost(20.0, sure=True))
     guess = Toy(time, "guess", 4.0, Between(0.2, 0.2), costs=Cost(30.0))

@@ -14,6 +14,7 @@ import nbr
 from nbr.app import (
     beginning,
     checking,
+    collecting,
     combining,
     comparing,
     deciding,
@@ -27,7 +28,7 @@ from nbr.app import (
 from nbr.app.agents import command as agents
 from nbr.app.groups import Grouped
 from nbr.app.importing import command as importing
-from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, See, Seed, condition, fresh
+from nbr.app.options import Budget, Force, Given, Guard, Jobs, Json, Model, NbrFile, See, Seed, condition, fresh
 from nbr.app.serving import command
 
 app = typer.Typer(
@@ -76,7 +77,7 @@ def ask(
     engine: Annotated[
         str, typer.Option(help="The engine: auto, or one of those listed in docs/guide.md.", metavar="NAME")
     ] = "auto",
-    budget: Annotated[float, typer.Option(help="The time limit, in seconds.", metavar="SECONDS")] = 10.0,
+    budget: Budget = 10.0,
     tolerance: Annotated[float, typer.Option(help="The width of the bounds at which to stop.", metavar="WIDTH")] = 1e-3,
     grid: Annotated[
         int | None, typer.Option(help="Cut a number that a network reads into N pieces.", metavar="N")
@@ -122,7 +123,7 @@ def explain(
     question: Annotated[str, typer.Argument(help="What to explain, such as 'grass=wet & ~rain'.", metavar="QUESTION")],
     given: Given = None,
     see: See = None,
-    budget: Annotated[float, typer.Option(help="The time limit, in seconds.", metavar="SECONDS")] = 10.0,
+    budget: Budget = 10.0,
     plot: Plot = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -154,6 +155,7 @@ app.command()(distilling.distil)
 app.command()(filling.predict)
 app.command()(filling.impute)
 app.command()(comparing.compare)
+app.command()(collecting.collect)
 app.command()(combining.combine)
 app.command()(train.train)
 app.command()(command.serve)

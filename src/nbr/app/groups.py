@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 
 GROUPS = {
     "Ask a model": ("init", "ask", "explain", "best", "decide", "show", "check", "schema"),
-    "Learn from tables": ("fit", "score", "predict", "impute", "compare", "sample", "distil"),
+    "Learn from tables": ("fit", "score", "predict", "impute", "compare", "collect", "sample", "distil"),
     "See and share": ("serve", "mcp"),
     "Classify pictures": ("train", "classify", "certify", "attack"),
     "More": ("combine", "import", "data", "reproduce"),

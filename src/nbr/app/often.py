@@ -12,8 +12,8 @@ from nbr.density.probability import Probability, often
 from nbr.density.values import Values, values
 from nbr.errors import NbrError
 from nbr.reasoner import Reasoner
+from nbr.ways import SHARES
 
-SHARE = 0.3  # of the time that an answer may take
 FIRST = 1.0  # seconds for a first look, which nearly always is enough
 SURE = 0.01  # an error that is
 
@@ -28,9 +28,10 @@ def quick(reasoner: Reasoner, question: str, given: str | None, budget: float, s
 
     None for a model without a prior.
     """
-    found = within(reasoner, question, given, min(FIRST, SHARE * budget), seed)
+    share = SHARES["frequency beside"] * budget
+    found = within(reasoner, question, given, min(FIRST, share), seed)
     told = not isinstance(found, Probability) or (found.error is not None and found.error <= SURE)
-    return found if told or SHARE * budget <= FIRST else within(reasoner, question, given, SHARE * budget, seed)
+    return found if told or share <= FIRST else within(reasoner, question, given, share, seed)
 
 
 def as_json(answer: Answer, found: Probability | str | None) -> dict[str, object]:
@@ -134,7 +135,7 @@ def ranked(reasoner: Reasoner, name: str, given: str | None, budget: float, seed
     if reasoner.model.prior is None:
         return None
     try:
-        return values(reasoner.model, name, given, SHARE * budget, seed)
+        return values(reasoner.model, name, given, SHARES["frequency beside"] * budget, seed)
     except NbrError as error:
         return str(error)
 

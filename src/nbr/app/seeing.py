@@ -53,7 +53,10 @@ class Sight:
         for name in self.names:
             if name not in sensors:
                 raise NbrError(f"{model}: {name!r} has no sensor" + suggest(name, sensors))
-        self.prepared = [{name: _prepared(sensors[name], name, path) for name, path in row.items()} for row in rows]
+        self.prepared = []
+        for line, row in enumerate(rows, 2):
+            place = f"line {line}: " if len(rows) > 1 else ""
+            self.prepared.append({name: _prepared(sensors[name], name, path, place) for name, path in row.items()})
         seen = reasoner.see({name: np.stack([row[name].pixels for row in self.prepared]) for name in self.names})
         assert isinstance(seen, readings.Readings)
         self.readings = seen.given(given)
@@ -74,14 +77,14 @@ class Sight:
         ]
 
 
-def _prepared(sensor: Any, name: str, path: str) -> Prepared:
+def _prepared(sensor: Any, name: str, path: str, place: str) -> Prepared:
     preparation = getattr(sensor, "preparation", None)
     if preparation is None:
-        raise NbrError(f"the picture of {name!r}: {path}: this sensor takes arrays, not files")
+        raise NbrError(f"{place}the picture of {name!r}: {path}: this sensor takes arrays, not files")
     try:
         found: Prepared = preparation.read(path)
     except NbrError as error:
-        raise NbrError(f"the picture of {name!r}: {error}") from None
+        raise NbrError(f"{place}the picture of {name!r}: {error}") from None
     return found
 
 

@@ -15,9 +15,7 @@ from nbr.rules import Rule
 from nbr.sources import Listing, Statements
 from nbr.sources.listing import ties
 from nbr.sources.regions import why_not
-from nbr.ways import Limits
-
-COMPARED = 0.3  # of the time, for the regions that comparisons between numbers make
+from nbr.ways import SHARES, Limits
 
 Memo = MutableMapping[object, Outcome]  # what was found out about parts that other questions share
 
@@ -61,7 +59,7 @@ class Asked:
         """Why comparisons between numbers do not tell all that there is, in words for a user; None if they do."""
         if self.part.model.codec is not None:
             return None
-        return why_not(ties(*self.part.question, seconds=COMPARED * self.limits.left))
+        return why_not(ties(*self.part.question, seconds=SHARES["comparisons"] * self.limits.left))
 
     @cached_property
     def unstated(self) -> str | None:

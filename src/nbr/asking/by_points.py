@@ -22,7 +22,7 @@ from nbr.sources import Branching
 from nbr.sources.listing import COARSE, Listing
 from nbr.sources.rows import Rows
 from nbr.sources.source import Set
-from nbr.ways import NEVER, Cost, Limits, Way
+from nbr.ways import NEVER, SHARES, Cost, Limits, Way
 
 PAIRS = 1 << 20  # grades of pairs of points held at a time
 FINEST = 1_000_000  # pieces of a grid
@@ -40,8 +40,7 @@ class Points(Way[Asked, Outcome]):
     def cost(self, asked: Asked) -> Cost:
         """Listing is what takes time; what engines do with many rules cannot be foretold."""
         few_rules = len(asked.part.model.rules) <= RULES
-        stated = asked.crisp and asked.no_statements is None and (ganak.available() or sat.available())
-        if stated and not few_rules:
+        if not few_rules and asked.crisp and asked.no_statements is None and (ganak.available() or sat.available()):
             return NEVER  # statements are counted, or decided
         sure = few_rules or asked.listing.count <= few.MOST
         return Cost(asked.listing.seconds, sure and not asked.listing.grid.boxes)
@@ -59,7 +58,7 @@ class Points(Way[Asked, Outcome]):
             if found.width > 0.9 * before.width:  # also where there was no time to go through the finer grid
                 found = min(found, before, key=lambda each: each.width)
                 break
-        untold = asked.untold
+        untold = None if found.exact else asked.untold
         return replace(found, why=_why(asked, found), notes=() if untold is None else (untold,))
 
 
@@ -181,7 +180,7 @@ def _fuzzy(rows: Rows, beliefs: Presence, limits: Limits) -> _Plan:
     one more rule, always present, that grades them 1 - A(z): any engine can take it.
     """
     plan = _Plan(with_certain(beliefs))
-    pairing = limits.share(0.5)
+    pairing = limits.share(SHARES["pairs"])
     found, complete = _scaled_sets(rows.witnesses, rows.member, 1 - rows.member, pairing.deadline)
     low = high = plan.add(found)
     if not (rows.complete and complete):

@@ -20,12 +20,10 @@ from nbr.language import Expression
 from nbr.language.expressions import Constant, Implies
 from nbr.model import Model, presence
 from nbr.sources.statements import Statements
+from nbr.ways import SHARES
 
 SOLVER = f"checking rules against each other needs python-sat: {install('solve')}"
-CONFLICTS = 0.4  # of the time, for rules that contradict each other
 SAID = 2  # rules up to which a finding has their words
-NESTED = 0.3  # of the rest, for rules of one nested source that contradict each other
-PREMISES = 0.5  # of the rest, for premises that can never hold
 
 
 @dataclass(frozen=True)
@@ -71,9 +69,9 @@ def check(model: Model, limits: Limits) -> Check:
         return Check(tuple(findings), False, (*notes, SOLVER))
     with clock.until(limits.deadline):
         try:
-            findings += base.quarrels(limits.share(CONFLICTS))
-            findings += base.nested(limits.share(NESTED))
-            findings += base.premises(limits.share(PREMISES))
+            findings += base.quarrels(limits.share(SHARES["conflicts"]))
+            findings += base.nested(limits.share(SHARES["nested"]))
+            findings += base.premises(limits.share(SHARES["premises"]))
             findings += base.alone(limits)
         except OutOfTime:
             base.complete = False

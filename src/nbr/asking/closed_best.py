@@ -25,9 +25,9 @@ from nbr.model import Model
 from nbr.points.cells import cells
 from nbr.rules.definitions import Definition
 from nbr.sources.encoding import Encoder
+from nbr.ways import SHARES
 
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied, in a point to begin with
-SOLVED = 0.5  # of the time, for that point
 DRAWN = 2_000  # points, the best of which is gone on from
 PIECES = 16  # of a number along which grades change
 DEFINED = 8  # rules that can make one variable true, up to which all sets of them are told apart
@@ -93,7 +93,7 @@ def by_climbing(model: Model, condition: Expression | None, limits: Limits) -> T
     """From a point that is good by and large, or the best of some drawn, one variable changed after the other."""
     begun = None
     if sat.available() and _unsaid(model) is None:
-        begun = by_maxsat(model, condition, limits.share(SOLVED))
+        begun = by_maxsat(model, condition, limits.share(SHARES["best first"]))
     if begun is None:
         generator = torch.Generator().manual_seed(limits.seed)
         starts = closed.forward(model, Draws.of(model, None).points(DRAWN, generator), generator)[0]

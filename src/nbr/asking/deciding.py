@@ -19,10 +19,10 @@ from nbr.errors import NbrError, suggest
 from nbr.inference.problem import Interval
 from nbr.language import Expression
 from nbr.model import Model
+from nbr.ways import SHARES
 
 CRITERIA = ("maximin", "maximax", "hurwicz", "pignistic")
 CLASSES = 8  # of equal utility that the pignistic criterion takes: it asks about every set of them
-GREEDY = 0.4  # of the time that is left, for any question: most take next to nothing of it
 LEAST = 0.02  # seconds that a question may always take
 SLACK = 1e-9
 
@@ -157,7 +157,7 @@ class _Levels:
         words, self.left = str(statement), max(1, self.left - 1)
         if words not in self.known:
             left = self.deadline - clock.now()
-            share = max(LEAST, left * max(GREEDY, 1 / (self.left + 1)))
+            share = max(LEAST, left * max(SHARES["one utility"], 1 / (self.left + 1)))
             found = ask(self.model, statement, self.condition, replace(self.settings, budget=share), self.memo)
             ends = found.bounds.belief, found.bounds.plausibility
             if found.bounds.kind != "proved" and any(low < high for low, high in ends):

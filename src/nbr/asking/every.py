@@ -6,7 +6,7 @@ A number has a value for each piece between the numbers that rules and condition
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,13 +25,11 @@ from nbr.inference.problem import Interval
 from nbr.language import Expression
 from nbr.language.expressions import Atom
 from nbr.model import Model
+from nbr.ways import SHARES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BEHIND = 0.1  # of the time, for the rows under conditions
-WEIGHED = 0.5  # of the time, for probabilities, if beliefs are to follow
-FIRST = 0.1  # of the time left, that a value may always take: the first ones find out what all others use
 ANYTHING = (0.0, 1.0)
 
 Given = str | Expression | None
@@ -86,28 +84,33 @@ class Everything:
         return {"given": self.given, "variables": told, "notes": list(self.notes)}
 
 
-def every(model: Model, given: Sequence[Given], belief: bool, settings: Settings) -> list[Everything]:
+def every(
+    model: Model, given: Sequence[Given], belief: bool, settings: Settings, wanted: Collection[str] | None = None
+) -> list[Everything]:
     """All values under each condition. Probabilities of all conditions come first; beliefs have the rest of the time.
 
-    What that leaves too little time for has no number.
+    What that leaves too little time for has no number. `wanted` names the variables, if not all are.
     """
     deadline, world = clock.now() + settings.budget, model.world
     observing = [model.observing(each) for each in given]
     if len(given) > 1 and any(with_evidence is not model for with_evidence, _ in observing):
         share = replace(settings, budget=settings.budget / len(given))
-        return [found for each in given for found in every(model, [each], belief, share)]
+        return [found for each in given for found in every(model, [each], belief, share, wanted)]
     alone = model
     model, conditions = observing[0][0] if observing else model, [condition for _, condition in observing]
     said = [each for each in conditions if each is not None]
-    told_apart = {name: classes(model, name, said) for name in world.names}
+    names = [name for name in world.names if wanted is None or name in wanted]
+    told_apart = {name: classes(model, name, said) for name in names}
     values = {name: _values(model, name, each) for name, each in told_apart.items()}
     statements = {name: [statement for _, statement in each] for name, each in values.items()}
     with torch.no_grad():
-        shares, why = marginals(model, statements, conditions, settings.budget * (WEIGHED if belief else 1.0))
+        part = SHARES["frequencies first"] if belief else 1.0
+        shares, why = marginals(model, statements, conditions, settings.budget * part)
+        behind = SHARES["rows behind"] * settings.budget
         if model is alone:
-            rests = under_each(model, conditions, BEHIND * settings.budget)
+            rests = under_each(model, conditions, behind)
         else:
-            rests = [under(alone, model, conditions[0], torch.Generator().manual_seed(0), BEHIND * settings.budget)]
+            rests = [under(alone, model, conditions[0], torch.Generator().manual_seed(0), behind)]
     if why and not shares and not belief:
         raise NbrError(f"not all values can be computed at once: {why}; ask for one variable alone")
     found = []
@@ -181,7 +184,8 @@ def _answers(
     asked = [(name, statement, values) for name, each in told_apart.items() for statement, values in each]
     memo: Memo = {}
     found: dict[tuple[str, str], Answer] = {}
-    for share in (FIRST, 1.0):  # what was not done in a share of the time is tried again with all that is left
+    # The first values find out what all others use; what was not done in a share is tried again with all that is left.
+    for share in (SHARES["first values"], 1.0):
         again = []
         for number, (name, statement, values) in enumerate(asked):
             if share == 1.0 and clock.now() > deadline:

@@ -35,14 +35,10 @@ from nbr.language.expressions import And, Constant, Not
 from nbr.model import Model
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
-from nbr.ways import auto
+from nbr.ways import SHARES, auto
 
 Names = tuple[str, ...]
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
-SHARES = {"answer": 0.3, "reasons": 0.3, "effects": 0.6, "points": 0.3}  # of the time that is left at each step
-OFTEN, MOVED = 0.2, 0.1  # of the time, for a probability, and for what moved it
-EACH = 0.1  # of what is left, at the least, for the answer without one rule
-CLASH = 0.1  # of what is left, for whether a contradiction is one without the condition
 OUTCOMES = 12  # of observing a variable, up to which each is looked at
 LISTED = 0.3  # seconds of listing that are quicker than a solver's map
 
@@ -51,7 +47,7 @@ def explained(model: Model, question: Proposition, given: Proposition | None, se
     """An explanation, and of a model with a prior how often and what moved that, for shares of the time."""
     if model.prior is None:
         return explain(model, question, given, settings)
-    shares = OFTEN * settings.budget, MOVED * settings.budget
+    shares = SHARES["frequency explained"] * settings.budget, SHARES["moved"] * settings.budget
     found = explain(model, question, given, replace(settings, budget=settings.budget - sum(shares)))
     told = often(model, question, given, shares[0], settings.seed)
     if isinstance(told, str) or not isinstance(given, str | Expression) or not isinstance(question, str | Expression):
@@ -68,13 +64,13 @@ def explain(
     model, condition = observing(model, given)
     words, given = None if given is None else words_of(given), condition
     memo = {} if memo is None else memo
-    answer = ask(model, question, given, _within(settings, limits.share(SHARES["answer"])), memo)
+    answer = ask(model, question, given, _within(settings, limits.share(SHARES["answer explained"])), memo)
     found, witness, counter, observations = reasons.NOTHING, None, None, []
     share = limits.share(SHARES["reasons"])
     with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
         found = minimal_sets(model, proposition, condition, share)
     effects = _effects(model, question, given, settings, answer, found, limits.share(SHARES["effects"]), memo)
-    share = limits.share(SHARES["points"])
+    share = limits.share(SHARES["witnesses"])
     with torch.no_grad(), suppress(OutOfTime), clock.until(share.deadline + GRACE):
         if model.closed:
             witness = _likeliest(model, proposition, condition, share)
@@ -93,7 +89,7 @@ def explain(
         chance = [each for each in chance if each[0] < 0 or not isinstance(presence, Selectors)]
         return [[rule + 1 for rule in rules] for _, _, rules in chance]
 
-    conflicts, share = ranked(found.conflicts), limits.share(CLASH)
+    conflicts, share = ranked(found.conflicts), limits.share(SHARES["clash"])
     alone = bool(conflicts) and condition is not None and _contradictory(model, conflicts[0], _within(settings, share))
     return Explanation(
         answer=replace(answer, given=words),
@@ -162,7 +158,7 @@ def _effects(
         asked = [position for position in asked if position in found.mattering]
     without, told = {}, Told(model)
     for done, position in enumerate(asked):
-        rule, left = model.rules[position], limits.share(max(EACH, 1 / (len(asked) - done)))
+        rule, left = model.rules[position], limits.share(max(SHARES["one effect"], 1 / (len(asked) - done)))
         bounds = told.without(found.families, position) if crisp and found.families is not None else None
         if bounds is not None:
             without[position] = replace(answer, bounds=bounds, exact=True, rules=len(model.rules) - 1)
@@ -211,7 +207,7 @@ def _likeliest(model: Model, proposition: Set, condition: Set | None, limits: Li
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
         return None
     both = proposition if condition is None else And((condition, proposition))
-    found = auto(MAXIMA, Wanted(model, both, 1), limits.share(HALF)).found
+    found = auto(MAXIMA, Wanted(model, both, 1), limits.share(SHARES["one of two"])).found
     if found is None or (found.ranked is not None and not found.ranked.cells):
         return None
     return found.point if found.ranked is None else found.ranked.point(found.ranked.cells[0][1])
@@ -241,7 +237,7 @@ def minimal_sets(model: Model, proposition: Set, condition: Set | None, limits: 
     if not sat.available() or Statements.unfit(model, condition):
         return reasons.NOTHING
     formula = Statements.of(model, proposition, condition).formula(HALF)
-    found = all_sets(formula, usable, limits.share(0.5).deadline)
+    found = all_sets(formula, usable, limits.share(SHARES["all reasons"]).deadline)
     return reasons.by_solver(formula, usable, limits.deadline) if found is None else found
 
 

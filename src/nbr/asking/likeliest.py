@@ -9,7 +9,7 @@ likeliest value is that of any other.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -18,7 +18,6 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.clock import OutOfTime
-from nbr.density.sums import ORDERED
 from nbr.factors import Network, Unfit, Values
 from nbr.factors.values import STEPS, values
 from nbr.inference import Limits, sat
@@ -30,12 +29,12 @@ from nbr.priors import Prior
 from nbr.priors.base import Factor
 from nbr.rules import Rule
 from nbr.sources.encoding import Encoder
+from nbr.ways import SHARES
 from nbr.world import World
 
 PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
 ENTRIES = 1 << 15  # of tables of a prior that become weights
 RULES = 2000  # beyond which tables hardly ever stay small
-TABLES = 0.4  # of the time, for the largest products of tables
 
 Cell = dict[str, int]  # the number of a value for each variable
 
@@ -96,8 +95,8 @@ def by_tables(weights: Weights, count: int, limits: Limits) -> Ranked:
     if weights.prior is None and any(rule.belief != rule.likeliest for rule in weights.rules):
         raise Unfit("rules have a likeliest belief beside their own")
     try:
-        with clock.until(limits.share(TABLES).deadline):
-            seconds = ORDERED * limits.left
+        with clock.until(limits.share(SHARES["best by tables"]).deadline):
+            seconds = SHARES["order of sums"] * limits.left
             tables = Network.of(weights.world, weights.prior, weights.bodies, weights.said, seconds=seconds)
             cells = tables.several(count, weights.condition)
             total = None if weights.prior is None else float(tables.log_sums([weights.condition])[0])
@@ -119,8 +118,8 @@ def by_maxsat(weights: Weights, count: int, limits: Limits) -> Ranked:
     parts = values(weights.world, [*statements, *weights.said], {})
     try:
         with clock.until(limits.deadline):
-            masses = _masses(weights.prior, parts)
-            encoder, literals = _encoded(weights, statements, parts)
+            masses = masses_of(weights.prior, parts)
+            encoder, literals = encoded(weights, statements, parts)
             soft = _soft(weights, encoder, statements, literals, masses)
             found, exact = _solved(encoder, soft, literals, count, limits)
     except OutOfTime:
@@ -129,7 +128,7 @@ def by_maxsat(weights: Weights, count: int, limits: Limits) -> Ranked:
     return replace(ranked, cells=[(_score(weights, statements, ranked, cell), cell) for cell in found])
 
 
-def _masses(prior: Prior | None, parts: Mapping[str, Values]) -> list[Factor]:
+def masses_of(prior: Prior | None, parts: Mapping[str, Values]) -> list[Factor]:
     if prior is None:
         return []
     found = prior.factors({name: each.allowed for name, each in parts.items()})
@@ -140,7 +139,7 @@ def _masses(prior: Prior | None, parts: Mapping[str, Values]) -> list[Factor]:
     return found
 
 
-def _encoded(
+def encoded(
     weights: Weights, statements: Sequence[Expression], parts: Mapping[str, Values]
 ) -> tuple[Encoder, dict[str, list[int]]]:
     """Formulas over literals for all values."""
@@ -181,16 +180,21 @@ def _soft(
             selector = encoder.fresh()
             encoder.require(statement, unless=-selector)
             found.append((selector, -math.log1p(-belief)))
+    for there, cost in unlikely(literals, masses):
+        if cost == math.inf:
+            encoder.add([-literal for literal in there])
+        else:
+            found.append((-encoder.both(there), cost))
+    return found
+
+
+def unlikely(literals: Mapping[str, list[int]], masses: Sequence[Factor]) -> Iterator[tuple[list[int], float]]:
+    """Values together, by their literals, and how much less likely the prior has them than the likeliest, as a log."""
     for names, table in masses:
         logs = (table / table.max()).log()
         for entry in product(*(range(size) for size in table.shape)):
-            there = [literals[name][at] for name, at in zip(names, entry, strict=True)]
-            cost = -float(logs[entry])
-            if cost == math.inf:
-                encoder.add([-literal for literal in there])
-            elif cost > 0:
-                found.append((-encoder.both(there), cost))
-    return found
+            if (cost := -float(logs[entry])) > 0:
+                yield [literals[name][at] for name, at in zip(names, entry, strict=True)], cost
 
 
 def _solved(

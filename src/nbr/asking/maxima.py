@@ -30,11 +30,10 @@ from nbr.model import Model
 from nbr.rules import Rule
 from nbr.sources import Listing, Statements
 from nbr.sources.source import Set
-from nbr.ways import Cost, Limits, Unfit, Way
+from nbr.ways import SHARES, Cost, Limits, Unfit, Way
 from nbr.world import World
 
 PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
-SOLVED = 0.8  # of the time left, for a solver, before points are tried one after the other
 
 
 @dataclass(frozen=True)
@@ -166,10 +165,10 @@ class MaxSat(Way[Wanted, Candidates]):
 
     def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
         if not asked.alone:
-            return _ranked(by_maxsat(asked.weights, asked.count, limits.share(SOLVED)))
+            return _ranked(by_maxsat(asked.weights, asked.count, limits.share(SHARES["best by a solver"])))
         assert asked.condition is None or isinstance(asked.condition, Expression)
         formula, encoder = Statements.of(asked.model, Constant(True), asked.condition).encoded(1.0)
-        true = _by_maxsat(formula, limits.share(SOLVED))
+        true = _by_maxsat(formula, limits.share(SHARES["best by a solver"]))
         return None if true is None else Candidates(None, encoder.point(true), True)
 
 
@@ -179,8 +178,6 @@ class Sourced(Way[Wanted, Candidates]):
     name = "sources"
 
     def unfit(self, asked: Wanted) -> str | None:
-        if not asked.alone:
-            return "it is for one point, by the rules alone"
         return "the condition is fuzzy" if isinstance(asked.condition, Rule) else shared_best.unfit(asked.model)
 
     def missing(self) -> str | None:
@@ -191,8 +188,8 @@ class Sourced(Way[Wanted, Candidates]):
 
     def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
         assert asked.condition is None or isinstance(asked.condition, Expression)
-        found = shared_best.by_maxsat(asked.model, asked.condition, limits.share(SOLVED))
-        return None if found is None else Candidates(None, *found)
+        share = limits.share(SHARES["best by a solver"])
+        return _ranked(shared_best.by_maxsat(asked.model, asked.condition, asked.count, share))
 
 
 class Made(Way[Wanted, Candidates]):
@@ -215,7 +212,7 @@ class Made(Way[Wanted, Candidates]):
 
     def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
         assert asked.condition is None or isinstance(asked.condition, Expression)
-        point = closed_best.by_maxsat(asked.model, asked.condition, limits.share(SOLVED))
+        point = closed_best.by_maxsat(asked.model, asked.condition, limits.share(SHARES["best by a solver"]))
         return None if point is None else Candidates(None, point, True)
 
 

@@ -18,9 +18,9 @@ from nbr.language.expressions import And, Atom, Not, conjuncts
 from nbr.model import Model
 from nbr.sources import Statements
 from nbr.sources.source import Set
+from nbr.ways import SHARES
 
 OUTCOMES = 12  # of observing a variable, up to which each is looked at
-SHARE = 0.3  # of the time that is left, for one question
 
 Weighed = list[tuple[Expression, int]]  # what may be observed, each for so many values of which nothing tells it apart
 
@@ -77,10 +77,10 @@ class Gaps:
     def _mean(self, told: Weighed, sets: Observed | None) -> float | None:
         weight = total = 0.0
         for value, times in told:
-            bounds = None if sets is None else sets.bounds(value, self.limits.share(SHARE).deadline)
+            bounds = None if sets is None else sets.bounds(value, self.limits.share(SHARES["one observation"]).deadline)
             if bounds is None:
                 both = value if self.condition is None else And((self.condition, value))  # type: ignore[arg-type]
-                settings = replace(self.settings, budget=max(self.limits.share(SHARE).left, 1e-3))
+                settings = replace(self.settings, budget=max(self.limits.share(SHARES["one observation"]).left, 1e-3))
                 try:
                     bounds = ask(self.model, self.question, both, settings, self.memo).bounds
                 except NbrError:  # the condition rules this value out

@@ -1,4 +1,4 @@
-"""The most plausible point where rules share sources, as weighted MaxSAT: a maximum over points of sums over sources.
+"""The most plausible points where rules share sources, as weighted MaxSAT: a maximum over points of sums over sources.
 
 Of what a point breaks, -log P_keep is a sum over rules that are there each for itself and over sources:
 
@@ -17,13 +17,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 
-from torch import Tensor
-
-from nbr.asking.likeliest import PARTS
+from nbr import clock
+from nbr.asking.likeliest import PARTS, Cell, Ranked, Weights, encoded, masses_of, unlikely
+from nbr.clock import OutOfTime
+from nbr.factors import Unfit
+from nbr.factors.values import values
 from nbr.inference import Limits, sat
 from nbr.inference.selectors import Selectors, Sharing, detached
 from nbr.language import Expression
-from nbr.language.expressions import Constant
+from nbr.language.linear import compares_numbers
 from nbr.model import Model
 from nbr.sources import Statements
 from nbr.sources.encoding import Encoder
@@ -73,6 +75,8 @@ def unfit(model: Model) -> str | None:
         return "variables are closed"
     if not isinstance(model.presence, Selectors):
         return "rules share no source"
+    if model.prior is not None and sum(bool(body.rules) for body in model.bodies) > 1:
+        return "the prior has rules of its own"
     if any(len(choice) > CHOICES for group in model.presence.groups for choice in group.choices):
         return f"a choice has more than {CHOICES} possibilities"
     if any(rule.levels() != [1.0] for rule in model.rules):
@@ -80,14 +84,42 @@ def unfit(model: Model) -> str | None:
     return Statements.unfit(model)
 
 
-def by_maxsat(model: Model, condition: Expression | None, limits: Limits) -> tuple[Tensor, bool] | None:
-    """The best point that was found, and whether none can be better; None if time is up before there is one."""
-    presence = detached(model.presence)
+def by_maxsat(model: Model, condition: Expression | None, count: int, limits: Limits) -> Ranked:
+    """The best points, each found excluded from the next search; beside a prior what it has in their values counts too.
+
+    They count as exact if none can be better. `Unfit` where they cannot be said to a solver.
+    """
+    presence = detached(model.presence if model.prior is None else model.likeliest)
     assert isinstance(presence, Selectors)
-    source = Statements.of(model, Constant(True), condition)
-    said = [rule.at_least(1.0) for rule in model.rules]
-    encoder = source.encoded(1.0)[1].copy()
-    holds = [encoder.literal(each) for each in said if each is not None]
+    weights = Weights.of(model, condition)
+    statements = [each for rule in model.rules if (each := rule.at_least(1.0)) is not None]
+    if compares_numbers([*statements, *weights.said]):
+        raise Unfit("numbers are compared with each other")
+    parts = values(model.world, [*statements, *weights.said], {})
+    try:
+        with clock.until(limits.deadline):
+            masses = masses_of(weights.prior, parts)
+            encoder, literals = encoded(weights, statements, parts)
+            fixed, sources = _costs(presence, encoder, [encoder.literal(each) for each in statements])
+            rare = [((-encoder.both(there),), cost) for there, cost in unlikely(literals, masses)]
+    except OutOfTime:
+        raise Unfit("it takes too long") from None
+    found, known = list[tuple[float, Cell]](), list[Soft]()
+    while len(found) < count:
+        true, exact = _least(encoder, [*fixed, *rare, *known], sources, limits)
+        if true is None:
+            return Ranked(parts, found, masses, None, exact)
+        cell = {name: [_holds((one,), true) for one in each].index(True) for name, each in literals.items()}
+        likely = math.fsum(float(table[tuple(cell[name] for name in names)].log()) for names, table in masses)
+        found.append((likely - _cost(fixed, sources, true), cell))
+        known.append((tuple(-literals[name][at] for name, at in cell.items()), math.inf))
+        if not exact:
+            return Ranked(parts, found, masses, None, False)
+    return Ranked(parts, found, masses, None, True)
+
+
+def _costs(presence: Selectors, encoder: Encoder, holds: Sequence[int]) -> tuple[list[Soft], list[Concave]]:
+    """What it costs to break rules: clauses each by itself, and sources that may be unreliable."""
     beliefs = presence.beliefs.tolist()
     fixed: list[Soft] = [((holds[rule],), _weight(beliefs[rule])) for rule in presence.free if beliefs[rule] > 0]
     sources: list[Concave] = []
@@ -101,15 +133,26 @@ def by_maxsat(model: Model, condition: Expression | None, limits: Limits) -> tup
             fixed += parts
         elif reliability > 0 and parts:
             sources.append(Concave(reliability, [(clause, min(weight, SURE)) for clause, weight in parts]))
+    return fixed, sources
+
+
+def _cost(fixed: Sequence[Soft], sources: Sequence[Concave], true: set[int]) -> float:
+    exactly = math.fsum(weight for clause, weight in fixed if not _holds(clause, true))
+    return exactly + math.fsum(each.cost(each.broken(true)) for each in sources)
+
+
+def _least(
+    encoder: Encoder, fixed: Sequence[Soft], sources: Sequence[Concave], limits: Limits
+) -> tuple[set[int] | None, bool]:
+    """The numbers that are true where the cost is least, if any was found, and whether nothing can cost less."""
     best: tuple[float, set[int]] | None = None
     while (true := _solved(encoder, fixed, sources, limits)) is not None:
-        exactly = math.fsum(weight for clause, weight in fixed if not _holds(clause, true))
-        exactly += math.fsum(each.cost(each.broken(true)) for each in sources)
+        exactly = _cost(fixed, sources, true)
         if best is None or exactly < best[0]:
             best = exactly, true
         if math.fsum(each.refined(true) for each in sources) <= NEAR:
-            return encoder.point(best[1]), True
-    return None if best is None else (encoder.point(best[1]), False)
+            return best[1], True
+    return (None, clock.now() < limits.deadline) if best is None else (best[1], False)
 
 
 def _weight(belief: float) -> float:
@@ -151,7 +194,7 @@ def _holds(clause: Sequence[int], true: set[int]) -> bool:
 
 def _solved(encoder: Encoder, fixed: Sequence[Soft], sources: Sequence[Concave], limits: Limits) -> set[int] | None:
     """The numbers that are true where rules and one chord of each source cost least; None if time is up."""
-    from pysat.examples.rc2 import RC2
+    from pysat.examples.rc2 import RC2Stratified
     from pysat.formula import WCNF
 
     problem = WCNF()
@@ -171,7 +214,7 @@ def _solved(encoder: Encoder, fixed: Sequence[Soft], sources: Sequence[Concave],
             problem.append(list(clause))
         elif weight * PARTS >= 1:
             problem.append(list(clause), weight=round(weight * PARTS))
-    solver = RC2(problem, solver="g4")
+    solver = RC2Stratified(problem, solver="g4")  # without strata it may not end
     found = sat.beside(lambda: solver.compute(expect_interrupt=True), solver.interrupt, limits.deadline)
     solver.delete()
     return None if found is None else {literal for literal in found if literal > 0}

@@ -21,7 +21,7 @@ from torch import Tensor
 from nbr.errors import NbrError
 from nbr.inference.batch import Batch, CautiousBatch, CrispBatch, FuzzyBatch, Groups
 from nbr.lipschitz import Fixed
-from nbr.lipschitz.networks import UNIT, length
+from nbr.lipschitz.networks import UNIT, finite, length
 
 CHUNK = 512  # inputs at a time
 NEGLIGIBLE = 1e-8  # of a difference of log plausibilities
@@ -132,7 +132,7 @@ class NonexpansiveRules(ScoredRules):
             raise NbrError(f"memories {memories} with reaches {tuple(self.reach.shape)}, and inputs of {size} numbers")
         if len(self) != self.networks.count + len(self.memories):
             raise NbrError(f"{len(self)} rules, but {self.networks.count} networks and {len(self.memories)} memories")
-        if not bool(self.memories.isfinite().all() & self.reach.isfinite().all()):
+        if not finite(self.memories) or not finite(self.reach):
             raise NbrError("a memory, or its reach, is not a finite number")
 
     def only(self, kept: Tensor) -> Self:

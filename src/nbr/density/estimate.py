@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from nbr import clock
+from nbr.clock import OutOfTime
 from nbr.density.chains import MET, Chains, Watch
 from nbr.density.draws import Draws, Impossible
 from nbr.density.tails import TRUSTED, shape
 from nbr.language import Expression
 from nbr.language.expressions import And, Not
+from nbr.ways import SHARES
 
 FIRST, MOST = 1 << 14, 1 << 16  # draws at a time ...
 WORK, FEWEST = 1 << 21, 1 << 9  # ... but at first no more than take so many grades, so that a short budget holds
@@ -21,13 +24,10 @@ CLOSE = 1e-3  # an error that is small enough
 SHARE = 0.1  # of a small probability that its error should not exceed, for so many draws:
 LONG = 1 << 20
 ROUNDING = 1e-9
-SPLIT = 0.3  # of the time, in which a question that is split must show that enough draws count
-WEIGHED = 0.6  # of the time, after which chains take over
 FEW = 200  # draws of equal weight that are too few
 APART = 16  # starts of chains that must differ, for chains to be witnesses of each other
 HEAVIEST = 1 << 13  # weights kept, to look at their tail
 STARTS = 1 << 14  # points among which chains find their starts
-SETTLING = 0.3  # of the chains' time, before they are looked at
 NOT_COMPUTED = "not computed"
 Z95 = 1.959963984540054
 
@@ -76,15 +76,24 @@ def drawn(
     heavy: tuple[Tensor, Tensor] | None = None
     while True:
         began = clock.now()
-        points = draws.points(size, generator)
-        weights = draws.log_weights(points)
+        try:
+            points = draws.points(size, generator)
+            weights = draws.log_weights(points)
+        except OutOfTime:  # what was drawn before counts
+            if not sums.count:
+                raise
+            break
         sums.add(weights, question.holds(draws.model.world, points))
         heavy = _heaviest(heavy, points, weights)
         now = clock.now()
         if sums.close or 2 * now - began > deadline:  # the next may take as long
             break
-        if now > start + WEIGHED * (deadline - start) and movable and sums.whole > 0 and not sums.trusted:
-            return _chained(Chains(draws, condition, *heavy, generator), question, deadline, sums)
+        late = now > start + SHARES["weighed draws"] * (deadline - start)
+        if late and movable and sums.whole > 0 and not sums.trusted:
+            try:
+                return _chained(Chains(draws, condition, *heavy, generator), question, deadline, sums)
+            except OutOfTime:
+                break
         size = min(MOST, 2 * size)
     if sums.whole == 0:
         what = "agrees with the rules" if condition is None else "meets the condition and the rules"
@@ -114,18 +123,25 @@ def split(
     if not all(side.whole for side in sides) or abs(sum(masses) - draws.share) > ROUNDING * draws.share:
         return None
     means, size, start = [Mean(), Mean()], _first(draws) // 2, clock.now()
+    found: Found | None = None
     while True:
         began = clock.now()
-        for side, mean in zip(sides, means, strict=True):
-            mean.add(side.log_weights(side.points(size, generator)))
+        try:
+            for side, mean in zip(sides, means, strict=True):
+                mean.add(side.log_weights(side.points(size, generator)))
+        except OutOfTime:  # what was found before counts
+            if found is None:
+                raise
+            return found
         now = clock.now()
         if all(mean.sums.trusted for mean in means):
             logs = [math.log(mass) + mean.log for mass, mean in zip(masses, means, strict=True)]
             value = 1 / (1 + math.exp(min(logs[1] - logs[0], 700.0)))
             error = min(1.0, value * (1 - value) * math.hypot(*(mean.error for mean in means)))
+            found = Found(value, error, "drawn")
             if error <= min(CLOSE, SHARE * min(value, 1 - value)) or 2 * now - began > deadline:
-                return Found(value, error, "drawn")
-        elif now > start + SPLIT * (deadline - start):
+                return found
+        elif now > start + SHARES["split draws"] * (deadline - start):
             return None
         size = min(MOST, 2 * size)
 
@@ -165,14 +181,14 @@ def _chained(chains: Chains, question: Expression, deadline: float, sums: Sums) 
     Chains from one start are one witness: the error is that of the mean over so many as there are distinct starts.
     """
     world = chains.draws.model.world
-    start = clock.now()
-    while clock.now() < start + SETTLING * (deadline - start):
-        chains.sweep()
-    watch, asked = Watch(), Watch()
-    while not watch.count or clock.now() < deadline:
-        chains.sweep()
-        watch.see(chains.numbers)
-        asked.see(question.holds(world, chains.state).double()[:, None])
+    start, watch, asked = clock.now(), Watch(), Watch()
+    with suppress(OutOfTime):  # sweeps that were made count
+        while clock.now() < start + SHARES["settling"] * (deadline - start):
+            chains.sweep()
+        while not watch.count or clock.now() < deadline:
+            chains.sweep()
+            watch.see(chains.numbers)
+            asked.see(question.holds(world, chains.state).double()[:, None])
     if watch.count < 4 or watch.r_hat > MET or chains.distinct < APART:
         return sums.refused(", and chains started from them have not converged in time")
     means = asked.means[:, 0]

@@ -13,7 +13,7 @@ from torch import Tensor
 from nbr import clock, tables
 from nbr.density.left_open import left_open
 from nbr.density.likelihood import score
-from nbr.density.predicting import Cells, cells
+from nbr.density.predicting import Cells, Completed, cells
 from nbr.density.ranges import rows_of, wilsons
 from nbr.errors import NbrError
 from nbr.language import Expression
@@ -107,18 +107,29 @@ def impute(model: Model, source: tables.TableLike, seed: int) -> Imputed:
 
     table, told = tables.read(source, model.world), []
     filled = table.codes.clone()
-    for at, name in enumerate(model.world.names):
-        rows = table.codes[:, at].isnan().nonzero()[:, 0]
-        if not len(rows):
-            continue
-        frame = predict(model, Table(model.world, table.codes[rows]), name, seed)
-        filled[rows, at] = torch.tensor([model.world.code(name, value) for value in frame[name]], dtype=torch.float64)
-        lines = {"row": (rows + 1).numpy(), "column": name, "value": ""}
-        told.append(
-            pd.DataFrame({**lines, **{key: frame[key] for key in ("probability", "low", "high") if key in frame}})
-        )
+    holed = table.codes.isnan().any(dim=1).nonzero()[:, 0]
+    for rows in holed.split(Completed.rows_at_once(model.world) if model.reads else max(1, len(holed))):
+        completed = Completed.of(model, table.codes[rows], seed) if len(rows) else None
+        for at, name in enumerate(model.world.names):
+            holes = table.codes[rows, at].isnan()
+            if bool(holes.any()):
+                part = None if completed is None else completed.of_rows(holes)
+                frame = _filled(model, table.codes[rows[holes]], name, seed, part)
+                filled[rows[holes], at] = _codes(model.world, name, frame)
+                lines = {"row": (rows[holes] + 1).numpy(), "column": name, "value": ""}
+                known = {key: frame[key] for key in ("probability", "low", "high") if key in frame}
+                told.append(pd.DataFrame({**lines, **known}))
     listed = pd.concat(told).sort_values("row", kind="stable", ignore_index=True) if told else pd.DataFrame()
     return Imputed(source, model.world, table.codes, filled, listed)
+
+
+def _codes(world: World, name: str, frame: pd.DataFrame) -> Tensor:
+    return torch.tensor([world.code(name, value) for value in frame[name]], dtype=torch.float64)
+
+
+def _filled(model: Model, codes: Tensor, name: str, seed: int, completed: Completed | None) -> pd.DataFrame:
+    found = cells(model, codes, name, seed, completed)
+    return predict(model, Table(model.world, codes), name, seed, found)
 
 
 @dataclass(frozen=True)

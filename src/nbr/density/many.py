@@ -9,13 +9,13 @@ from torch import Tensor
 
 from nbr.density.contracted import Asked, contracted
 from nbr.density.probability import probability
-from nbr.density.sums import ORDERED
 from nbr.density.weighted import listed
 from nbr.errors import NbrError
 from nbr.factors import taken_apart
 from nbr.language import Expression
 from nbr.language.several import statements as read
 from nbr.model import Model
+from nbr.ways import SHARES
 
 SEARCH = 10.0  # seconds for an order of summing, at the most
 
@@ -54,7 +54,7 @@ def _together(model: Model, asked: Sequence[Asked], budget: float) -> list[float
         groups.setdefault(taken_apart(model.world, said)[0], []).append(place)
     found: list[float | None] = [None] * len(asked)
     for places in groups.values():
-        seconds = min(SEARCH, ORDERED * budget * len(places))  # one order serves all
+        seconds = min(SEARCH, SHARES["order of sums"] * budget * len(places))  # one order serves all
         shares = contracted(model, [asked[place] for place in places], seconds)
         if shares is None:
             return None

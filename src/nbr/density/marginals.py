@@ -1,4 +1,7 @@
-"""How often every value of every variable is, all at once: one contraction and its gradient, or listed points."""
+"""How often every value of every variable is, all at once: one contraction and its gradient, or listed points.
+
+Beside closed variables value after value is counted, as long as there is time.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,12 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.density.contracted import network
-from nbr.density.sums import ORDERED
+from nbr.density.counted import counted
 from nbr.density.weighted import listed
 from nbr.factors import Unfit
 from nbr.language import Expression
 from nbr.model import Model
+from nbr.ways import SHARES
 from nbr.world import World
 
 Stated = Mapping[str, Sequence[Expression]]  # of a variable, statements of which each point meets one
@@ -32,9 +36,16 @@ def marginals(
     numbers = [name for name in stated if world.variables[name].numeric]
     said = [each for each in conditions if each is not None]
     try:
-        tables = network(model, [*said, *(each for name in numbers for each in stated[name])], ORDERED * budget)
+        tables = network(
+            model, [*said, *(each for name in numbers for each in stated[name])], SHARES["order of sums"] * budget
+        )
     except Unfit as error:
         found = _by_listing(model, stated, conditions, start + budget)
+        if model.closed:
+            rest = {name: each for name, each in stated.items() if name not in found}
+            found |= _by_counting(model, rest, conditions, start + budget)
+            found = {name: found[name] for name in stated if name in found}
+            return found, f"{error}, and could not all be counted" if len(found) < len(stated) else None
         return found, str(error) if len(found) < len(stated) else None
     found = tables.marginals(conditions)
     for name in numbers:
@@ -57,4 +68,20 @@ def _by_listing(model: Model, stated: Stated, conditions: Conditions, deadline: 
         inside = torch.stack([weights if each is None else weights * each.holds(world, points) for each in conditions])
         held = torch.stack([each.holds(world, points) for each in statements], dim=1).to(inside.dtype)
         found[name] = inside @ held / inside.sum(dim=1, keepdim=True)  # 0 / 0 where the condition has none
+    return found
+
+
+def _by_counting(model: Model, stated: Stated, conditions: Conditions, deadline: float) -> dict[str, Tensor]:
+    found = dict[str, Tensor]()
+    for name, statements in stated.items():
+        rows: list[list[float]] = []
+        for condition in conditions:
+            shares = []
+            for statement in statements:
+                sums = counted(model, statement, condition, deadline) if clock.now() < deadline else None
+                if sums is None:
+                    return found
+                shares.append(sums[0] / sums[1] if sums[1] > 0 else torch.nan)
+            rows.append(shares)
+        found[name] = torch.tensor(rows, dtype=torch.float64)
     return found

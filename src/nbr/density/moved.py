@@ -13,9 +13,9 @@ from nbr.errors import NbrError
 from nbr.language import Expression, parse, stated
 from nbr.language.expressions import conjunction, conjuncts
 from nbr.model import Model
+from nbr.ways import SHARES
 
 PARTS = 12  # of a condition, up to which the most telling next one is looked for
-ORDERED = 0.5  # of the time, for the order
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def moved(model: Model, question: str | Expression, given: str | Expression, bud
     """
     deadline = clock.now() + budget
     parts = list(conjuncts(parse(given, model.world) if isinstance(given, str) else given))
-    order = parts if len(parts) > PARTS else _ordered(model, question, parts, ORDERED * budget, seed)
+    order = parts if len(parts) > PARTS else _ordered(model, question, parts, SHARES["order of reasons"] * budget, seed)
     steps = [(str(part), conjunction(order[: place + 1])) for place, part in enumerate(order)]
     found = []
     for place, (_, condition) in enumerate([("", None), *steps]):

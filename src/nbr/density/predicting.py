@@ -2,7 +2,8 @@
 
 P(cell = v | rest) is in proportion to P_0 P_keep of the row with v in the cell, other holes summed over; the normaliser
 cancels. That is exact for labels where the rules read no hole, or points can be listed; numbers are on a grid. Where
-rules read holes, completions of the row are drawn from the prior and weighed by P_keep.
+rules read holes, completions of the row are drawn from the prior and weighed by P_keep: for one column anew with each
+of its labels, for all columns of a row the same ones, so that filling many holes costs about as much as without rules.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ AT_ONCE = 1 << 15  # rows, with every value in turn
 COMPLETED = 1 << 22  # points that complete rows, at a time
 FILLS = 64  # completions of a hole that rules read
 DRAWS = 512  # of a number
+SHARED = 256  # completions of a row, for all of its holes
+NUMBERS = 1 << 24  # of such completions, at a time
 MIDDLE = 0.5
 NINE_IN_TEN = (0.05, MIDDLE, 0.95)  # the shares that a number is told by
 
@@ -70,14 +73,66 @@ class Cells:
         return (2 * torch.minimum(below, above)).clamp(max=1.0)
 
 
-def cells(model: Model, codes: Tensor, column: str, seed: int = 0) -> Cells:
-    """What the model says of a column of rows; what the rows have there themselves is not looked at."""
+@dataclass(frozen=True)
+class Completed:
+    """Rows of which all holes were filled by the prior, and log P_keep of each completion."""
+
+    points: Tensor  # (rows, completions, columns)
+    log_keep: Tensor  # (rows, completions)
+
+    @classmethod
+    def of(cls, model: Model, codes: Tensor, seed: int) -> Completed | None:
+        """None where none are needed: rules read no hole, or all points can be listed."""
+        reads = [model.world.column(name) for name in sorted(model.reads)]
+        rest = _known(model.world, codes)
+        if not bool(rest[:, reads].isnan().any()) or listing(model.world) is not None:
+            return None
+        with torch.no_grad():
+            points = model.base.complete(rest, SHARED, torch.Generator().manual_seed(seed))
+            kept = log_keep(model, points.flatten(0, 1)).view(points.shape[:2])
+        none = (kept == -torch.inf).all(dim=1, keepdim=True)  # where rules rule out all, the prior is all that is known
+        return cls(points, kept.masked_fill(none, 0.0))
+
+    @classmethod
+    def rows_at_once(cls, world: World) -> int:
+        """How many rows memory has room for."""
+        return max(1, NUMBERS // (SHARED * len(world)))
+
+    def of_rows(self, rows: Tensor) -> Completed:
+        return Completed(self.points[rows], self.log_keep[rows])
+
+    def kept(self, at: int, labels: int) -> Tensor:
+        """log of the mean P_keep of the completions with each label in a column: (rows, labels).
+
+        The mean of all counts as one more, so that a label that no completion has is as likely as the prior says.
+        """
+        value, kept = self.points[:, :, at].long(), self.log_keep.exp()
+        mean = kept.mean(dim=1, keepdim=True)
+        total = mean.expand(-1, labels).clone().scatter_add(1, value, kept)
+        count = torch.ones_like(total).scatter_add(1, value, torch.ones_like(kept))
+        return (total / count).log()
+
+
+def cells(model: Model, codes: Tensor, column: str, seed: int = 0, completed: Completed | None = None) -> Cells:
+    """What the model says of a column of rows; what the rows have there themselves is not looked at.
+
+    Completions of rows that lack the column serve where rules read other holes.
+    """
     if not len(codes):
         raise NbrError("there are no rows to examine")
-    at = model.world.column(column)
-    rest = codes.clone()
+    at, rest = model.world.column(column), _known(model.world, codes)
+    if completed is not None:
+        others = [model.world.column(name) for name in model.reads if model.world.column(name) != at]
+        holed = rest[:, others].isnan().any(dim=1)
+        if bool(holed.all()):
+            return _by_completions(model, rest, column, completed)
+        if bool(holed.any()):
+            parts = [
+                cells(model, codes[~holed], column, seed),
+                _by_completions(model, rest[holed], column, completed.of_rows(holed)),
+            ]
+            return _merged(parts, holed)
     rest[:, at] = torch.nan
-    rest[model.world.outside(rest)] = torch.nan  # what no value is, says nothing
     generator = torch.Generator().manual_seed(seed)
     distinct, back = _distinct(rest)
     with torch.no_grad():
@@ -85,6 +140,36 @@ def cells(model: Model, codes: Tensor, column: str, seed: int = 0) -> Cells:
             draws, weights = _numbers(model, distinct, at, generator)
             return Cells(model.world, column, None, draws[back], weights[back])
         return Cells(model.world, column, _labels(model, distinct, at, generator)[back])
+
+
+def _known(world: World, codes: Tensor) -> Tensor:
+    """Rows without what no value is, which says nothing."""
+    return codes.masked_fill(world.outside(codes), torch.nan)
+
+
+def _by_completions(model: Model, rows: Tensor, column: str, completed: Completed) -> Cells:
+    """By the prior's share of each label, times what rules keep of completions with it; of a number all completions."""
+    world, at = model.world, model.world.column(column)
+    if world.variables[column].numeric:
+        draws, order = completed.points[:, :, at].sort(dim=1)
+        return Cells(world, column, None, draws, torch.softmax(completed.log_keep, dim=1).gather(1, order))
+    alone = _labels(Model(world, prior=model.base), rows, at, torch.Generator())
+    return Cells(world, column, torch.softmax(alone.log() + completed.kept(at, alone.shape[1]), dim=1))
+
+
+def _merged(parts: list[Cells], second: Tensor) -> Cells:
+    """Two parts as one: the rows marked are those of the second."""
+
+    def joined(one: Tensor | None, other: Tensor | None) -> Tensor | None:
+        if one is None or other is None:
+            return None
+        found = one.new_zeros(len(second), max(one.shape[1], other.shape[1]))  # beyond: draws without weight
+        found[~second, : one.shape[1]], found[second, : other.shape[1]] = one, other
+        return found
+
+    one, other = parts
+    chances, draws = joined(one.chances, other.chances), joined(one.draws, other.draws)
+    return Cells(one.world, one.column, chances, draws, joined(one.weights, other.weights))
 
 
 def _distinct(rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -129,8 +214,10 @@ class _Joint:
             raise NbrError("cells cannot be predicted: this prior can only be sampled")
         if not self.reads:
             return score
-        holes = bool(rows[:, self.reads].isnan().any())
-        filled = self.model.base.complete(rows, FILLS if holes else 1, self.generator)
+        filled = rows[:, None]
+        if bool(rows.isnan().any()):
+            holes = bool(rows[:, self.reads].isnan().any())
+            filled = self.model.base.complete(rows, FILLS if holes else 1, self.generator)
         kept = log_keep(self.model, filled.flatten(0, 1)).view(filled.shape[:2])
         return score + kept.logsumexp(dim=1)
 

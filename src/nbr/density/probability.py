@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
 from nbr import clock
 from nbr.density import ranges
-from nbr.density.behind import under
+from nbr.density.behind import Under, under
 from nbr.density.estimate import Found
 from nbr.density.left_open import Open, left_open, wider
 from nbr.density.sums import Ratio, value
 from nbr.errors import NbrError
 from nbr.language import Expression, stated
 from nbr.model import Model
-
-ASKED, BEHIND = 0.6, 0.1  # of the time, for the value and for the rows under its condition, before what stays open
+from nbr.tables.seen_together import Together
+from nbr.ways import SHARES
 
 Words = str | Expression
 
@@ -82,6 +82,70 @@ class Probability:
         return f"{asked}: {how}{left}"
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A question, its value, and the rows under its condition; what was seen together says what is left to tell."""
+
+    model: Model
+    certain: bool  # whether no evidence has a degree
+    ratio: Ratio
+    said: tuple[str, str | None]
+    found: Found
+    rest: Under
+
+    @classmethod
+    def of(cls, model: Model, question: Words, given: Words | None, budget: float, seed: int) -> Asked:
+        """The value within its share of a budget, in seconds."""
+        asked = stated(question, model.world, "question")
+        observing, condition = model.observing(given)
+        generator = torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            ratio = Ratio(observing, asked, condition, generator)
+            found = value(ratio, SHARES["asked frequency"] * budget if model.seen else budget)
+            rest = under(model, observing, condition, generator, SHARES["rows behind"] * budget)
+        said = str(question), None if given is None else str(given)
+        return cls(model, observing is model, ratio, said, found, rest)
+
+    def seeing(self, seen: Together) -> Asked:
+        """The same had other columns been seen together."""
+        return replace(self, model=replace(self.model, seen=seen), rest=replace(self.rest, seen=seen))
+
+    def probability(self, deadline: float) -> Probability:
+        """What there is to tell, with what stays open as far as it is found by then."""
+        found, model, names = self.found, self.model, self.ratio.names
+        rows = self.rest.rows(names)
+        with torch.no_grad():
+            if self.certain or model.seen is None:
+                ratio = self.ratio
+                left = left_open(model, ratio.question, ratio.condition, found.value, deadline, ratio.generator)
+            elif self.rest.together(names):
+                left = Open(None if found.value is None else (found.value, found.value))
+            else:
+                left = Open(None, "what stays open under evidence with a degree is not computed")
+        question, given = self.said
+        return Probability(
+            question=question,
+            given=given,
+            value=found.value,
+            error=found.error,
+            exact=found.exact,
+            open=left.range,
+            method=found.method,
+            note="; ".join(each for each in (found.reason, left.note) if each),
+            open_error=left.error,
+            range=_range(model, found, left, rows),
+            rows=rows,
+        )
+
+
+def check(budget: float, seed: int) -> None:
+    """Raise an error unless there are seconds to spend and the seed is one."""
+    if not isinstance(budget, int | float) or not budget > 0:
+        raise NbrError(f"the budget must be a number of seconds above 0, not {budget}")
+    if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
+        raise NbrError(f"the seed must be a whole number from 0 to 2^63, not {seed}")
+
+
 def probability(
     model: Model,
     question: Words,
@@ -92,38 +156,9 @@ def probability(
 ) -> Probability:
     """P(Q | C) under P_0 P_keep, and the range that columns never seen together leave open."""
     start = clock.now()
-    if not isinstance(budget, int | float) or not budget > 0:
-        raise NbrError(f"the budget must be a number of seconds above 0, not {budget}")
-    if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
-        raise NbrError(f"the seed must be a whole number from 0 to 2^63, not {seed}")
-    asked = stated(question, model.world, "question")
-    observing, condition = model.observing(given)
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        ratio = Ratio(observing, asked, condition, generator)
-        found = value(ratio, ASKED * budget if model.seen else budget)
-        rest = under(model, observing, condition, generator, BEHIND * budget)
-        rows = rest.rows(ratio.names)
-        if observing is model or model.seen is None:
-            left = left_open(model, asked, condition, found.value, start + budget, generator)
-        elif rest.together(ratio.names):
-            left = Open(None if found.value is None else (found.value, found.value))
-        else:
-            left = Open(None, "what stays open under evidence with a degree is not computed")
-    note = "; ".join(each for each in (found.reason, left.note) if each)
-    return Probability(
-        question=str(question),
-        given=None if given is None else str(given),
-        value=found.value,
-        error=found.error,
-        exact=found.exact,
-        open=left.range,
-        method=found.method,
-        note=note,
-        open_error=left.error,
-        range=_range(model, found, left, rows),
-        rows=rows,
-    )
+    check(budget, seed)
+    asked = Asked.of(model, question, given, budget, seed)
+    return asked.probability(start + budget)
 
 
 def _range(model: Model, found: Found, left: Open, rows: float | None) -> tuple[float, float] | None:

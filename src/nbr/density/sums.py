@@ -17,10 +17,9 @@ from nbr.errors import NbrError, install
 from nbr.inference import ganak
 from nbr.language import Expression
 from nbr.model import Model
-from nbr.ways import Cost, Limits, Unfit, Way, auto
+from nbr.ways import SHARES, Cost, Limits, Unfit, Way, auto
 
 CLOSED = "variables are closed"
-ORDERED = 0.02  # of the time, for an order of summing
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class Contracted(Way[Ratio, Found]):
         return Cost(0.01)
 
     def solve(self, asked: Ratio, limits: Limits) -> Found:
-        found = contracted(asked.model, [(asked.question, asked.condition)], ORDERED * limits.left)
+        found = contracted(asked.model, [(asked.question, asked.condition)], SHARES["order of sums"] * limits.left)
         if found is None:
             raise Unfit("the tables would be too large")
         return asked.exactly(0.0 if found[0] is None else found[0], 0.0 if found[0] is None else 1.0, self.name)

@@ -20,6 +20,7 @@ from nbr.language import Expression, stated
 from nbr.language.expressions import And
 from nbr.model import Model
 from nbr.rules import Rule
+from nbr.ways import SHARES
 
 Wanted = tuple[str, str | None, float]  # a question, its condition, and how often it should hold
 
@@ -129,7 +130,7 @@ def _batches(model: Model, asked: Sequence[Asked], budget: float) -> list[Batch]
         some = [asked[place] for place in places]
         said = [each for pair in some for each in pair if each is not None]
         try:
-            tables = network(model, said, 0.1 * budget / len(groups))
+            tables = network(model, said, SHARES["orders to tune"] * budget / len(groups))
         except Unfit as error:
             raise NbrError(f"beliefs are fitted by contraction, and it does not fit: {error}") from None
         possible = (tables.log_sums(_both(some)) > -torch.inf).tolist()

@@ -22,15 +22,15 @@ from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language.expressions import Atom
 from nbr.model import Model
+from nbr.ways import SHARES
 from nbr.world import Variable
 
-SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)  # below which a number is told
+BELOW = (0.05, 0.25, 0.5, 0.75, 0.95)  # below which a number is told
 LABELS = 24  # of a choice that are told one by one, the likeliest
 CUTS = 64  # of a number at a time ...
 ROUNDS = 3  # ... and each time between two of those before
 FINE = 2000  # of what a number may be, how finely it is told
 DRAWS = 4096  # where it cannot be summed
-MASSES = 0.3  # of the time, to find the likeliest labels
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def values(model: Model, name: str, given: str | None, budget: float, seed: int)
     order = list(range(len(labels)))
     if len(labels) > LABELS:
         with torch.no_grad():
-            shares, why = marginals(observing, {name: statements}, [condition], MASSES * budget)
+            shares, why = marginals(observing, {name: statements}, [condition], SHARES["likeliest labels"] * budget)
         if name not in shares:
             raise NbrError(f"{name!r} has too many values to compute: {why}; ask for one variable alone")
         order = shares[name][0].argsort(descending=True, stable=True).tolist()[:LABELS]
@@ -113,8 +113,8 @@ def _quantiles(
     rows = rest.rows([name])
     ends = {}
     if rows is not None and model.seen is not None and rest.together([name]):
-        ends = {share: wilson(share, share, rows / model.seen.dispersion) for share in SHARES}
-    wanted = sorted({*SHARES, *(end for each in ends.values() for end in each)})
+        ends = {share: wilson(share, share, rows / model.seen.dispersion) for share in BELOW}
+    wanted = sorted({*BELOW, *(end for each in ends.values() for end in each)})
     codes = _inverted(observing, name, condition, torch.tensor(wanted, dtype=torch.float64), deadline)
     if codes is None:
         drawn = draw(observing, DRAWS, condition, generator).points[:, model.world.column(name)].sort().values
@@ -122,7 +122,7 @@ def _quantiles(
     shown = dict(zip(wanted, (_shown(variable, code) for code in codes.tolist()), strict=True))
     told = [
         Quantile(share, shown[share], (shown[ends[share][0]], shown[ends[share][1]]) if share in ends else None)
-        for share in SHARES
+        for share in BELOW
     ]
     return Values(name, given, quantiles=tuple(told), rows=rows)
 

@@ -14,12 +14,11 @@ from nbr.inference.point import Point
 from nbr.inference.problem import Engine, Estimate, Problem
 from nbr.inference.reduce import fewer_points, fewer_rules
 from nbr.inference.sampled import Sampled
-from nbr.ways import Limits, auto
+from nbr.ways import SHARES, Limits, auto
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Point(), Few(), Lattice(), Count(), Sampled())}
 QUICK = 0.05  # seconds that an exact answer is worth even when time is up
 DRAWN = 2e-7  # seconds for each grade that drawing takes at the least: what is exact in less is done even when late
-PRUNING = 0.2  # of the time, at most, for finding points that cannot matter
 
 
 def solve(problem: Problem, engine: str, limits: Limits) -> Estimate:
@@ -27,7 +26,7 @@ def solve(problem: Problem, engine: str, limits: Limits) -> Estimate:
     smaller = fewer_rules(problem)
     if engine == "auto":
         return replace(_auto(smaller, limits), scale=smaller.scale)
-    smaller = fewer_points(smaller, limits.share(PRUNING).deadline)
+    smaller = fewer_points(smaller, limits.share(SHARES["fewer points"]).deadline)
     chosen = ENGINES[engine]
     reason = chosen.takes(smaller)
     found = None if reason else chosen.solve(smaller, limits)
@@ -39,9 +38,10 @@ def solve(problem: Problem, engine: str, limits: Limits) -> Estimate:
 def _auto(problem: Problem, limits: Limits) -> Estimate:
     """Points that cannot matter are dropped first, where no engine is quick; then all engines have a try."""
     engines = [engine for engine in ENGINES.values() if engine.takes(problem) is None]
-    costs = [engine.cost(problem) for engine in engines]
-    if not any(cost.sure and cost.seconds < QUICK for cost in costs):
-        problem = fewer_points(problem, limits.share(PRUNING).deadline)
+    costs = {engine.name: engine.cost(problem) for engine in engines}
+    engines.sort(key=lambda engine: costs[engine.name].seconds)
+    if not any(cost.sure and cost.seconds < QUICK for cost in costs.values()):
+        problem = fewer_points(problem, limits.share(SHARES["fewer points"]).deadline)
     otherwise = DRAWN * sum(map(torch.numel, problem.groups))
     found = auto(engines, problem, limits, late=max(QUICK, otherwise)).found
     assert found is not None  # there are engines that fit every problem

@@ -25,15 +25,11 @@ from nbr.inference.completion import completed
 from nbr.inference.formula import UNIONS, Clause, Formula
 from nbr.inference.problem import Estimate, Interval
 from nbr.inference.resolution import GROWTH, eliminated
-from nbr.ways import Limits
+from nbr.ways import SHARES, Limits
 
-FEW = 0.1  # of the time, for finding all minimal sets of rules that allow no point
 LEAST = 0.05  # seconds that a count may always take
 TAKEN = 0.25  # seconds that all around it may always take
-GROWING = 0.3  # of the time, for doing without variables at the price of more clauses
-FIRST = 0.4  # of the rest, for counting without that
 MANY, DENSE = 30, 4  # variables left, and clauses for each, beyond which a counter hardly finishes ...
-LITTLE = 0.2  # ... and gets less of the time
 
 
 Weight = tuple[int, float]
@@ -119,7 +115,7 @@ def _counts(formula: Formula, deadline: float, whole: float | None) -> tuple[Sha
     """P(some point of a union) for each, and whether there was time for all."""
     if sat.available() and formula.monotone:
         unions = ("yes", "no", *(("all",) if whole is None else ()))
-        few = cores.probabilities(formula, unions, lambda: _share(deadline, FEW))
+        few = cores.probabilities(formula, unions, lambda: _share(deadline, SHARES["few cores"]))
         if few is not None:
             values = (few[0], few[1], few[2] if whole is None else whole)
             return tuple((value, value) for value in values), True
@@ -188,14 +184,14 @@ def _counted(clauses: list[Clause], chance: Mapping[int, float], deadline: float
     if program is not None:
         return ganak.count(program.clauses, program.variables, weights, None, deadline)
     if number > len(weights):
-        grown = eliminated(clauses, chance, _share(deadline, GROWING), GROWTH[-1])
+        grown = eliminated(clauses, chance, _share(deadline, SHARES["resolution"]), GROWTH[-1])
         value = 0.0 if grown is None else avoiding(grown, chance)
         if value is not None:
             return value
         if number - len(weights) > MANY and len(clauses) > DENSE * (number - len(weights)):
-            deadline = _share(deadline, LITTLE)
+            deadline = _share(deadline, SHARES["hopeless count"])
         # Which of the two a counter takes more easily is hard to tell.
-        value = ganak.count(numbered, number, weights, [s for s, _ in weights], _share(deadline, FIRST))
+        value = ganak.count(numbered, number, weights, [s for s, _ in weights], _share(deadline, SHARES["first count"]))
         if value is not None:
             return value
         number, numbered, weights = _renumbered(grown or [], chance)

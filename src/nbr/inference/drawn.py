@@ -21,13 +21,11 @@ from nbr.inference.known import Floats, Known
 from nbr.inference.problem import Estimate, Interval
 from nbr.inference.sat import Deciding
 from nbr.inference.walk import Tools, Walk, drawn
-from nbr.ways import Limits
+from nbr.ways import SHARES, Limits
 
 RUNS = 24
 STUDENT = 2.069  # 97.5% of Student's t with one degree less than there are runs
 WORLDS = 64  # drawn side by side in a run, at most
-STARTS = 0.15  # of the time, for drawing them
-SURE = 0.9  # of the time, for drawing and walking; the rest for bounds that hold for certain
 UNUSED, LEAST = 0.2, 12  # of a walk, at its beginning: this share of the sweeps, and at least so many
 SHORTEST = 48  # sweeps of a walk below which no interval is claimed
 MOST = 4096  # sweeps of a walk
@@ -56,11 +54,11 @@ def solve(formula: Formula, limits: Limits) -> Estimate:
     """Draw until the intervals are narrow or time is up; bounds that hold for certain come with them."""
     known = Known(formula)
     deciding = Deciding(formula)
-    time_left = limits.share(SURE)
+    time_left = limits.share(SHARES["drawn worlds"])
     tools = Tools(deciding, known, np.random.default_rng(limits.seed), time_left.deadline)
     whole, shares, count = np.zeros(0), np.zeros((0, 2)), 0
     try:
-        whole, count, walks = _starts(tools, limits.share(SURE * STARTS).deadline)
+        whole, count, walks = _starts(tools, limits.share(SHARES["drawn worlds"] * SHARES["first worlds"]).deadline)
         shares = _walked(walks, time_left, limits.tolerance)
     except OutOfTime:
         pass

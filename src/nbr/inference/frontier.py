@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 
 from nbr.inference.problem import Estimate, Interval
-from nbr.ways import Limits
+from nbr.ways import SHARES, Limits
 
 Words = NDArray[np.uint64]  # (states, sides, words): 64 points of the frontier in each word
 Weights = NDArray[np.float64]  # (states,)
@@ -32,8 +32,6 @@ STATES = 1 << 18  # up to which a walk is exact
 HELD = 1 << 24  # words of all states together
 TRIAL, MOST = 256, 1 << 15  # states of a walk that is thinned out, or in which states are put together
 STUDENT = {4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}  # 97.5% of Student's t, by how many walks there were
-SURE = 0.3  # of the time, for bounds that hold for certain
-USED = 0.7  # of the time that is left: larger walks also take longer for each state
 NEVER = 12.0  # what n states do not show has a share of at most 3 / n, 95 times in 100, if they were independent
 ALIKE = 0.5  # of the runs that must count: where few carry the sums, no interval is claimed
 MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -106,7 +104,7 @@ def exact(steps: Sequence[Step], points: int, limits: Limits) -> Estimate | None
 
 def bounded(steps: Sequence[Step], points: int, limits: Limits) -> Estimate:
     """Bounds that hold for certain and, if the runs agree well enough to claim one, a 95% interval within them."""
-    sure = _bounds(steps, points, limits.share(SURE))
+    sure = _bounds(steps, points, limits.share(SHARES["walked proof"]))
     try:
         found, kept = _runs(steps, points, limits)
     except TooManyStates:
@@ -138,7 +136,7 @@ def _runs(steps: Sequence[Step], points: int, limits: Limits) -> tuple[NDArray[n
 
 def _affordable(kept: int, spent: float, limits: Limits, times: int) -> int:
     """How many states there is time for in each of some walks, if one with `kept` states took the seconds spent."""
-    return int(min(MOST, kept * USED * limits.left / (times * max(spent, 1e-6))))
+    return int(min(MOST, kept * SHARES["walks"] * limits.left / (times * max(spent, 1e-6))))
 
 
 def _bounds(steps: Sequence[Step], points: int, limits: Limits) -> Estimate:

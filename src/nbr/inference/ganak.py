@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,6 +22,7 @@ LONGEST = 1e6  # seconds that a wait may be told to last
 WORKER = Path(__file__).with_name("ganak_worker.py")
 
 
+@cache
 def available() -> bool:
     """Whether the counter is installed."""
     return importlib.util.find_spec("pyganak") is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import threading
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ WAIT = 0.1  # seconds between looks at a thread
 CONFLICTS = 5_000  # of the solver, between looks at the clock
 
 
+@cache
 def available() -> bool:
     """Whether the solver is installed."""
     return importlib.util.find_spec("pysat") is not None

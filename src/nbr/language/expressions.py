@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -39,6 +40,7 @@ class Expression(ABC):
     """A statement: the set of points at which it holds."""
 
     rank: int = 9  # how tightly its own sign binds; a part that binds less tightly is printed in brackets
+    sums: bool = False  # whether it adds numbers up by itself, as comparisons of numbers and remainders do
 
     @abstractmethod
     def holds(self, world: World, points: Tensor) -> Tensor:
@@ -55,6 +57,12 @@ class Expression(ABC):
     @property
     def parts(self) -> tuple[Expression, ...]:
         return ()
+
+    @cached_property
+    def summed(self) -> tuple[Expression, ...]:
+        """The statement and those parts of it, at any depth, that add numbers up."""
+        below = tuple(inner for part in self.parts for inner in part.summed)
+        return (self, *below) if self.sums else below
 
     @property
     def depth(self) -> int:

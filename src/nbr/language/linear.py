@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 
@@ -31,6 +31,7 @@ class Linear(Expression):
     operator: str
     number: float
     at: int = field(default=0, compare=False)
+    sums = True
 
     @property
     def parts(self) -> tuple[Expression, ...]:
@@ -97,12 +98,9 @@ def compared(operator: str, gap: Tensor, near: Tensor) -> Tensor:
     return (gap < 0) | equal if operator == "<=" else (gap < 0) & ~equal
 
 
-def linears(statement: Expression) -> Iterator[Linear]:
+def linears(statement: Expression) -> list[Linear]:
     """The comparisons between numbers in a statement."""
-    if isinstance(statement, Linear):
-        yield statement
-    for part in statement.parts:
-        yield from linears(part)
+    return [part for part in statement.summed if isinstance(part, Linear)]
 
 
 def resolved(statement: Expression, world: World) -> Expression:
@@ -116,7 +114,7 @@ def resolved(statement: Expression, world: World) -> Expression:
     def change(part: Expression) -> Expression | None:
         return _against_label(part, world) if isinstance(part, Linear) else None
 
-    return rebuilt(statement, change) if any(True for _ in linears(statement)) else statement
+    return rebuilt(statement, change) if linears(statement) else statement
 
 
 def _against_label(line: Linear, world: World) -> Expression | None:
@@ -131,7 +129,7 @@ def _against_label(line: Linear, world: World) -> Expression | None:
 
 def compares_numbers(statements: Iterable[Expression | None]) -> bool:
     """Whether some of the statements compare numbers with each other."""
-    return any(True for each in statements if each is not None for _ in linears(each))
+    return any(linears(each) for each in statements if each is not None)
 
 
 def normal(

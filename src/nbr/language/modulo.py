@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -26,6 +26,7 @@ class Modulo(Expression):
     (d1 + 3*d2 - 1) mod 10=0
     """
 
+    sums = True
     weights: tuple[tuple[int, str], ...]
     counted: tuple[tuple[int, Expression], ...]
     offset: int
@@ -131,9 +132,6 @@ def modulo(
     return Modulo(kept, parts, int(offset), int(modulus), operator, number, at)
 
 
-def modulos(statement: Expression) -> Iterator[Modulo]:
+def modulos(statement: Expression) -> list[Modulo]:
     """The sums with a remainder in a statement."""
-    if isinstance(statement, Modulo):
-        yield statement
-    for part in statement.parts:
-        yield from modulos(part)
+    return [part for part in statement.summed if isinstance(part, Modulo)]

@@ -39,7 +39,7 @@ from nbr.learning.rates import WORDS
 from nbr.learning.readable import fit_clauses
 from nbr.learning.splitting import Split, split
 from nbr.learning.training import DRAWN
-from nbr.learning.worth import Worth, affordable
+from nbr.learning.worth import KEPT, Worth, affordable
 from nbr.priors import Independent, Mixture
 from nbr.reasoner import Reasoner
 from nbr.storage.locks import hold
@@ -182,7 +182,8 @@ def fit_report(
         watch = reporter(progress)
         limit = begun(budget if here().size == 1 else None, data)  # processes that train together stop together
         known, why = choose(prior, data, rows, seed, watch, folder, limit.part(PRIOR).deadline)
-        maker = Maker(reads, known, _positive(width), seed, folder, watch, most, jobs)
+        least = KEPT if isinstance(known, Mixture) and prior in ("auto", "trees") else 0.0
+        maker = Maker(reads, known, _positive(width), seed, folder, watch, most, jobs, least=least)
         if rules == "auto" and valid is None and rows.test is None and isinstance(known, Mixture):
             count, chosen = 0, maker.alone(_parts(rows), DRAWN)  # so few rows cannot tell what networks are worth
         else:

@@ -71,6 +71,7 @@ class Maker:
     steps: int | None = None  # at the most, if not as usual
     jobs: int | None = None  # processes for stages that do not wait for each other
     deadline: float = math.inf  # after which training ends
+    least: float = 0.0  # the share of the prior's points below which rules gain nothing by keeping fewer
 
     def train_each(self, stages: Sequence[Stage]) -> Iterator[Trained]:
         """Train stages in order, as far as they are asked for; several processes begin with later ones meanwhile."""
@@ -84,7 +85,7 @@ class Maker:
         """A bank of so many rules for each set of columns; rows to measure by come first, so that all see the same."""
         parts = {name: parts[name] for name in ("test", "valid", "train") if name in parts}
         bank = Bank(self.prior.world, self.inputs, rules, self.width, self.seed)
-        goal = objective(bank, self.prior, parts, self.seed, here())
+        goal = objective(bank, self.prior, parts, self.seed, here(), self.least)
         settings = EXACT if isinstance(goal, Listed) else DRAWN
         settings = replace(settings, steps=steps or self.steps or settings.steps)
         checkpoint = None
@@ -123,6 +124,7 @@ class Maker:
             inputs=self.inputs,
             prior=_written(self.prior),
             width=self.width,
+            least=self.least,
             seed=self.seed,
             rules=rules,
             settings=settings.plain(),

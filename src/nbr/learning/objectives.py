@@ -172,12 +172,23 @@ class Listed(Objective):
 class Sampled(Objective):
     """Equation (13): the normaliser E[P_keep] / alpha from fresh points of the prior, alpha their moving average.
 
+    A sample takes 1 / E[P_keep] points of the prior. Where that share has fallen to `least`, a smaller one counts for
+    no more: the loss has max(log E[P_keep], log least).
+
     Points and completions are drawn for some steps at a time, from a seed of their own, so that a resumed run sees what
     an unbroken one would.
     """
 
-    def __init__(self, bank: Bank, prior: Prior, parts: dict[str, Table], seed: int, process: Process = ALONE) -> None:
-        self.prior, self.seed, self.process = prior, seed, process
+    def __init__(
+        self,
+        bank: Bank,
+        prior: Prior,
+        parts: dict[str, Table],
+        seed: int,
+        process: Process = ALONE,
+        least: float = 0.0,
+    ) -> None:
+        self.prior, self.seed, self.process, self.least = prior, seed, process, least
         self.alpha = torch.tensor(0.0)  # what the normaliser was in the last steps; 0 before the first
         self.codes = {name: table.codes for name, table in parts.items()}
         self.weights = {name: torch.full((len(table),), 1 / len(table)) for name, table in parts.items()}
@@ -219,6 +230,8 @@ class Sampled(Objective):
         normaliser = kept[-len(points) :].mean()
         now = normaliser.detach().clamp(min=SMALLEST)
         self.alpha = now if self.alpha == 0 else torch.lerp(self.alpha, now, RENEWED)
+        if self.alpha < self.least:
+            normaliser = now
         return -seen.clamp(min=SMALLEST).log().mean() + normaliser / self.alpha
 
     def _kept(self, bank: Bank, encoded: Tensor) -> Tensor:
@@ -262,8 +275,10 @@ def _fill(prior: Prior, codes: Tensor, generator: torch.Generator) -> Tensor:
     return prior.complete(codes, FILLS, generator) if bool(codes.isnan().any()) else codes[:, None]
 
 
-def objective(bank: Bank, prior: Prior, parts: dict[str, Table], seed: int, process: Process = ALONE) -> Objective:
-    """The exact one where the world can be listed and the prior scored."""
+def objective(
+    bank: Bank, prior: Prior, parts: dict[str, Table], seed: int, process: Process = ALONE, least: float = 0.0
+) -> Objective:
+    """The exact one where the world can be listed and the prior scored; the other keeps a share of the prior."""
     listed = listing(bank.world, LISTED)
     scores = None if listed is None else prior.log_prob(listed.points)
     if listed is not None and scores is not None:
@@ -272,7 +287,7 @@ def objective(bank: Bank, prior: Prior, parts: dict[str, Table], seed: int, proc
         except NbrError:  # too many completions to list
             pass
     kept = {name: _room(table.one_by_one(seed), bank, seed) for name, table in parts.items()}
-    return Sampled(bank, prior, kept, seed, process)
+    return Sampled(bank, prior, kept, seed, process, least)
 
 
 def _room(table: Table, bank: Bank, seed: int) -> Table:

@@ -9,11 +9,13 @@ import torch
 
 from nbr.learning.again import prior_alone
 from nbr.learning.maker import Trained, gain, gains
-from nbr.learning.objectives import Listed
+from nbr.learning.objectives import Sampled
 from nbr.learning.splitting import Split
 from nbr.priors import Mixture, Prior, marginals, trees
 
 KEPT = 0.1  # of the prior's points that rules have to keep, lest a sample cost more than ten without them
+SLACK = 0.5  # of that, below which training has failed to keep as many as it should
+TOLD = 0.5  # kept, below which it is told what a sample costs
 BESIDE_TREES = 2.0  # standard errors that rules have to gain over trees, which are quicker in all else
 COSTS = "; a sample takes about {:.0f} times as long as from the prior alone"
 COSTLY = "the prior alone: rules would keep {:.1%} of its draws, and sampling would cost far more than they gain"
@@ -41,19 +43,21 @@ class Worth:
             for name, prior in (("independent columns", marginals(train)), ("one tree", trees(train, 1, seed=seed)))
         ]
         words = f"{'; '.join([*over, said])} (nats a row, paired, on {table.rows:,} held-out rows)"
-        if delivered is chosen and not isinstance(chosen.objective, Listed) and chosen.kept < KEPT:
+        if delivered is chosen and isinstance(chosen.objective, Sampled) and chosen.kept < TOLD:
             words += COSTS.format(1 / chosen.kept)
         return cls(better and costly is None, costly if better else None, words)
 
 
 def affordable(trained: Trained) -> bool:
-    """Whether a sample costs at most about ten times what it does without rules; listed points cost nothing.
+    """Whether a sample takes at most about ten points of the prior; listed points cost nothing.
 
-    Rules that make rows e^g times as likely keep at most e^-g of the prior's points, whatever they are: where they gain
-    much, ten times is counted from there.
+    On a prior that was not learned here, rules are not trained to keep that many. Rules that make rows e^g times as
+    likely keep at most e^-g of the points, whatever they are: where they gain much, ten times is counted from there.
     """
-    if isinstance(trained.objective, Listed):
+    if not isinstance(trained.objective, Sampled):
         return True
+    if trained.objective.least > 0:
+        return trained.kept >= SLACK * KEPT
     more, _ = gain(prior_alone(trained), trained, "valid")
     return trained.kept >= KEPT * math.exp(-max(0.0, more))
 

@@ -182,9 +182,14 @@ def _dense(layer: Dense, count: int, width: int | None, where: str) -> tuple[int
     return shape[0], shape[1]
 
 
+def finite(part: Tensor) -> bool:
+    """Whether all entries are finite numbers: by the smallest and the largest, in one pass."""
+    return not part.numel() or bool(torch.stack(part.aminmax()).isfinite().all())
+
+
 def _finite(layer: Dense | Convolution, where: str) -> None:
     for name, part in (("weight", layer.weight), ("bias", layer.bias)):
-        if not bool(part.detach().isfinite().all()):
+        if not finite(part.detach()):
             raise NbrError(f"{where}: a {name} is not a finite number")
 
 

@@ -201,7 +201,8 @@ class Trees(Prior):
             if len(mine):
                 whose, back = torch.unique(rows[mine], return_inverse=True)
                 weights, _ = tree.gather(evidence[whose])
-                states[mine] = tree.draw(weights[back], generator)
+                drawn = [tree.draw(weights[some], generator) for some in self.split(back)]
+                states[mine] = torch.cat(drawn)
         return self._codes(states, {}, generator)
 
     def _draw_alike(
@@ -231,8 +232,9 @@ class Trees(Prior):
         return torch.stack(codes, dim=1)
 
     def split(self, states: Tensor, copies: int = 1) -> tuple[Tensor, ...]:
-        """Rows some at a time, so that what messages need fits into memory."""
-        parts: tuple[Tensor, ...] = states.split(max(1, CHUNK // (self._valid.numel() * copies)))
+        """Rows some at a time, so that what messages need, and a tree for each copy of a row, fits into memory."""
+        needed = max(self._valid.numel(), (len(self.trees) + len(self.columns)) * copies)
+        parts: tuple[Tensor, ...] = states.split(max(1, CHUNK // needed))
         return parts
 
     def spec(self) -> tuple[registry.Spec, registry.Tensors]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Self
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 from nbr import tables
 from nbr.asking import every
 from nbr.asking import question as asking
-from nbr.density import closed, filling, likelihood, sampling
+from nbr.density import closed, collecting, filling, likelihood, sampling
 from nbr.density.learned import Learned
 from nbr.density.probability import Probability, probability
 from nbr.inference.point import keep
@@ -59,6 +59,32 @@ class Weighing:
             seed: The seed for points that are drawn.
         """
         return probability(self.model, question, given, budget=budget, seed=seed)
+
+    def collect(
+        self,
+        question: str | Expression,
+        given: str | Expression | None = None,
+        *,
+        among: Collection[str] | None = None,
+        budget: float = 10.0,
+        seed: int = 0,
+    ) -> collecting.Collecting:
+        """Rank what to collect next: the columns that, recorded in more rows, would narrow `probability` most.
+
+        A column of one table could be recorded in the rows of another, too. What `range` and `open` would then be is
+        worked out from the model, as if the new cells bore it out.
+
+        Args:
+            question: A statement in the query language.
+            given: The condition; None for no condition.
+            among: The columns that can be recorded; None for all.
+            budget: The time limit, in seconds.
+            seed: The seed for points that are drawn.
+
+        Returns:
+            What is known now, and the `candidates` that would narrow it, the narrowest first.
+        """
+        return collecting.collecting(self.model, question, given, among, budget=budget, seed=seed)
 
     def marginals(
         self, given: every.Given | Sequence[every.Given] = None, *, belief: bool = False, budget: float = 10.0

@@ -53,6 +53,7 @@ class Rule(ABC):
         self.source: Source | None = None  # who says it
         self.choice: OneOf | None = None  # what it shares with other possibilities, of which at most one is there
         self._world: World | None = None
+        self._made: Hashable = object()  # which copies of the rule have too
 
     @property
     def degree(self) -> float:
@@ -102,7 +103,7 @@ class Rule(ABC):
         try:
             spec, tensors = self.spec()
         except NbrError:
-            return self  # a function is the same as itself only
+            return self._made  # a function is the same as itself only
         said = {key: entry for key, entry in spec.items() if key not in self._common_spec()}
         return json.dumps(said, sort_keys=True), *((key, part.numpy().tobytes()) for key, part in tensors.items())
 

@@ -29,10 +29,10 @@ from nbr.sources.rows import Rows
 from nbr.sources.search import Search, Tried
 from nbr.sources.source import Decision, Set, Source
 from nbr.sources.subcubes import Subcubes
+from nbr.ways import SHARES
 
 RULES = 10  # worlds are bounded one by one
 SCATTERED = 1024  # points tried before any box
-CLIMBING = 0.2  # of the time, for points around the best ones
 HELD = 1 << 26  # numbers kept in memory
 CLOSEST = 1e-12  # what counts as reached
 CLOSE = 0.1  # of the tolerance: a world that is known so well is left alone
@@ -163,7 +163,7 @@ class Branching(Source):
         )
         tried = Tried(self.world, self.rules, self.proposition, self.condition)
         tried.take(region.low + (share + noise - 0.5).clamp(0, 1) * (region.high - region.low))
-        tried.climb(generator, limits.share(CLIMBING).deadline)
+        tried.climb(generator, limits.share(SHARES["climbing"]).deadline)
         return tried
 
     @cached_property

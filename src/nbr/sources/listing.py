@@ -26,6 +26,7 @@ from nbr.rules import Rule
 from nbr.sources.regions import Regions, tied
 from nbr.sources.rows import Rows
 from nbr.sources.source import Set, Source
+from nbr.ways import SHARES
 from nbr.world import World
 
 LISTED = 1 << 26  # cells; a larger world is probed at random
@@ -78,7 +79,7 @@ class Listing(Source):
         """All cells if there is time, else some of them, in an order that visits every region early."""
         fits = self.count <= LISTED
         boxes = self.grid.boxes and self.model.codec is None  # the decoder has no bounds within a box
-        search = limits.share(0.5 if fits else 0.3)
+        search = limits.share(SHARES["all points" if fits else "some points"])
         generator = torch.Generator().manual_seed(limits.seed)
         parts: list[tuple[Tensor, Tensor, Tensor]] = []
         seen = points = held = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -47,6 +48,7 @@ class Regions:
         return statement.holds(self.world, self.points)
 
 
+@cache
 def available() -> bool:
     """Whether the solver is installed."""
     return importlib.util.find_spec("z3") is not None

@@ -179,10 +179,10 @@ def _read(columns: Mapping[str, Sequence[Any]], folder: Path, jobs: int | None) 
         for row, file in enumerate(column, 1):
             if not isinstance(file, str | PathLike) or not str(file).strip():
                 raise NbrError(f"row {row} has no picture of {name!r}")
-        where[name] = torch.tensor([known.setdefault(str(file), len(known)) for file in column])
+            if str(file) not in known and not (folder / file).is_file():
+                raise NbrError(f"row {row}: there is no picture {folder / file} of {name!r}")
+            known.setdefault(str(file), len(known))
+        where[name] = torch.tensor([known[str(file)] for file in column])
     files = folders.Files([folder / file for file in known], [""] * len(known))
-    for path in files.paths:
-        if not path.is_file():
-            raise NbrError(f"there is no picture {path}")
     preparation = Preparation("scale", folders.survey(files, jobs).shape(LONGEST), (0.0, 1.0))
     return torch.from_numpy(folders.read(files, preparation, jobs).pixels).float(), where

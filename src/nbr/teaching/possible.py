@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import torch
 from torch import Tensor
 
@@ -77,7 +79,8 @@ def _supported(
 
 def _told(examples: Examples, row: int, beside: bool) -> str:
     text = examples.texts[row if len(examples.texts) > 1 else 0]
-    numbers = ", ".join(f"{name} = {column[row]}" for name, column in examples.columns.items() if name in text)
+    words = set(re.findall(r"\w+", text))
+    numbers = ", ".join(f"{name} = {column[row]}" for name, column in examples.columns.items() if name in words)
     said = f"row {int(examples.number[row])} of the examples, {text!r}{f' with {numbers}' if numbers else ''},"
     if not beside:
         return f"{said} can never hold"

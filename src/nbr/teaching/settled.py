@@ -25,6 +25,8 @@ DOUBT = 0.02  # of a group's distribution over labels that is spread over all of
 TOGETHER = 60_000  # rows of starts and statements that are computed at once
 GOOD = 0.1  # of all statements: what a map may explain less than the best one and still tell which groups go together
 ALIKE = 0.8  # of good maps, in which two groups have the same label, from which on they are one kind
+NONE = 1e-9  # of a label that a map does not give: small, so that sums stay numbers
+HOLDS = -5.0  # the log of what holds by the labels given alone
 OWN = 0.25  # of a kind's statements that may fail where it has a label which is still possible
 
 
@@ -183,10 +185,6 @@ def _log(fact: _Facts, each: Tensor) -> Tensor:
 def _holding(facts: Sequence[_Facts], maps: Tensor, labels: int) -> Tensor:
     crisp = one_hot(maps, labels).double() + NONE
     return torch.stack([(_log(fact, crisp) > HOLDS).double() @ fact.often for fact in facts]).sum(dim=0)
-
-
-NONE = 1e-9  # of a label that a map does not give: small, so that sums stay numbers
-HOLDS = -5.0  # the log of what holds by the labels given alone
 
 
 def _kinds(maps: Tensor, fixed: Sequence[Tensor]) -> Tensor:

@@ -17,6 +17,7 @@ from nbr.inference import Limits
 from nbr.inference.selectors import detached, together
 from nbr.language import Expression
 from nbr.language.expressions import Not
+from nbr.ways import SHARES
 
 SETS = 5  # of a kind
 LISTED = 40  # rules cited in full
@@ -35,7 +36,7 @@ def behind(book: Book, statement: str | Expression, given: str | None, seconds: 
     if isinstance(proposition, Expression):
         limits = Limits.within(seconds)
         with torch.no_grad(), suppress(OutOfTime), clock.until(limits.deadline):
-            found = minimal_sets(model, proposition, condition, limits.share(0.5))
+            found = minimal_sets(model, proposition, condition, limits.share(SHARES["all reasons"]))
             told["for"], told["conflicts"] = (_ranked(book, sets) for sets in (found.supports, found.conflicts))
             other = found.against
             complete = found.supports_complete and found.conflicts_complete

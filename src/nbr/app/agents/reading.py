@@ -12,8 +12,8 @@ from nbr.asking.every import every
 from nbr.asking.question import Settings
 from nbr.asking.ranking import bare
 from nbr.errors import NbrError
+from nbr.ways import SHARES
 
-ANSWER, BEHIND = 0.5, 0.4  # of the time
 SHOWN = 200_000  # characters of a model
 VARIABLES = 60  # of which all values are told at once
 LANGUAGE = (
@@ -49,8 +49,11 @@ def check(shelf: Shelf, seconds: float, model: str) -> dict[str, Any]:
 
 def ask(shelf: Shelf, seconds: float, model: str, question: str, given: str | None = None) -> dict[str, Any]:
     book = shelf.book(model)
-    found = book.reasoner.ask(question, given, budget=ANSWER * seconds)
-    return {"answer": found.as_json(), "because": citing.behind(book, question, given, BEHIND * seconds)}
+    found = book.reasoner.ask(question, given, budget=SHARES["agent's answer"] * seconds)
+    return {
+        "answer": found.as_json(),
+        "because": citing.behind(book, question, given, SHARES["agent's reasons"] * seconds),
+    }
 
 
 def explain(shelf: Shelf, seconds: float, model: str, question: str, given: str | None = None) -> dict[str, Any]:
@@ -58,7 +61,7 @@ def explain(shelf: Shelf, seconds: float, model: str, question: str, given: str 
     variable = bare(book.reasoner.world, question)
     if variable is not None and not book.reasoner.world.variables[variable].numeric:
         return _values(book, variable, given, seconds)
-    found = book.reasoner.explain(question, given, budget=ANSWER * seconds)
+    found = book.reasoner.explain(question, given, budget=SHARES["agent's answer"] * seconds)
     told = found.as_json()
     moved = {each.rule: each for each in found.effects}
     told["rules"] = [
@@ -68,7 +71,11 @@ def explain(shelf: Shelf, seconds: float, model: str, question: str, given: str 
     ][: citing.LISTED]
     for kind in ("supports", "conflicts"):
         told[kind] = told[kind][: citing.SETS]  # type: ignore[index]
-    return {"words": found.words(), **told, "because": citing.behind(book, question, given, BEHIND * seconds)}
+    return {
+        "words": found.words(),
+        **told,
+        "because": citing.behind(book, question, given, SHARES["agent's reasons"] * seconds),
+    }
 
 
 def _values(book: Book, variable: str, given: str | None, seconds: float) -> dict[str, Any]:
@@ -92,7 +99,7 @@ def marginals(
     names = list(variables) or list(book.reasoner.world.names)
     for name in names:
         book.reasoner.world.column(name)
-    (found,) = every(book.reasoner.model, [given], True, Settings(budget=seconds))
+    (found,) = every(book.reasoner.model, [given], True, Settings(budget=seconds), names[:VARIABLES])
     told = {name: [each.as_json() for each in found.variables[name]] for name in names[:VARIABLES]}
     left = max(0, len(names) - VARIABLES)
     return {
@@ -113,12 +120,12 @@ def decide(
     optimism: float = 0.5,
 ) -> dict[str, Any]:
     book = shelf.book(model)
-    found = book.reasoner.decide(given, criterion, optimism=optimism, budget=ANSWER * seconds)
+    found = book.reasoner.decide(given, criterion, optimism=optimism, budget=SHARES["agent's answer"] * seconds)
     because = {}
     doable = [action for action in book.reasoner.model.aims.actions if len(action.utilities) > 1]
     for action in doable:
         best = action.worth([action.utilities[-1]])
-        share = BEHIND * seconds / len(doable)
+        share = SHARES["agent's reasons"] * seconds / len(doable)
         because[action.name] = {"best_if": str(best), **citing.behind(book, best, given, share)}
     return {**found.as_json(), "because": because}
 
@@ -132,7 +139,7 @@ def look_next(shelf: Shelf, seconds: float, model: str, question: str, given: st
     return {
         "gap": gap,
         "next": [{**each.as_json(), "rules": citing.readers(book, [each.variable])} for each in useful[: citing.SETS]],
-        "because": citing.behind(book, question, given, BEHIND * seconds),
+        "because": citing.behind(book, question, given, SHARES["agent's reasons"] * seconds),
     }
 
 

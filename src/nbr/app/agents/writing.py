@@ -11,10 +11,10 @@ from nbr.app.agents.shelf import Book, Shelf
 from nbr.app.schema import RULE
 from nbr.errors import NbrError
 from nbr.storage import container
+from nbr.ways import SHARES
 
 QUARRELS = ("contradiction", "never true", "premise ruled out")
 CONFLICTS = 20  # that are told
-CHECKED = 0.4  # of the time, for looking at what was written
 TABLES = ("variables", "things", "words", "sources", "observable", "actions")
 
 
@@ -71,7 +71,7 @@ def _kept(shelf: Shelf, model: str, text: str, seconds: float, first: int = 1) -
     book = shelf.read(model if model.endswith(".toml") else f"{model}.toml", text)
     shelf.keep(book)
     size = {"variables": len(book.reasoner.world), "rules": len(book.reasoner.rules)}
-    return {"model": book.name, **size, "first_entry": first, **checked(book, CHECKED * seconds)}
+    return {"model": book.name, **size, "first_entry": first, **checked(book, SHARES["written checked"] * seconds)}
 
 
 def checked(book: Book, seconds: float) -> dict[str, Any]:

@@ -122,14 +122,15 @@ export function gauge() {
   );
   const words = make("span", { class: "number" });
   const whole = make("p", { class: "conflict" }, make("span", {}, "conflict"), track, words);
-  whole.show = (value) => {
+  // A conflict that is not computed is shown as its bounds.
+  whole.show = (value, [low, high] = [value, value]) => {
     const known = value !== null && value !== undefined;
     whole.hidden = !known;
     if (!known) return;
-    fill.style.width = `${100 * value}%`;
-    track.setAttribute("aria-valuenow", two(value));
-    words.textContent = two(value);
-    whole.classList.toggle("high", value > 0.5);
+    fill.style.width = `${100 * low}%`;
+    track.setAttribute("aria-valuenow", two(low));
+    words.textContent = high - low < 0.005 ? two(value) : `${two(low)} to ${two(high)}, not computed`;
+    whole.classList.toggle("high", low > 0.5);
   };
   whole.show(null);
   return whole;

@@ -142,7 +142,7 @@ export function reasoner(model, main, again, signal) {
     const outcomes = await Promise.allSettled([
       asked.then((found) => why(found, signal)),
       pictures?.refresh(signal),
-      asked.catch(() => null).then(() => variables.refresh(signal, (conflict) => reasons.gauge.show(conflict))),
+      asked.catch(() => null).then(() => variables.refresh(signal, (answer) => reasons.gauge.show(answer.conflict, answer.bounds?.conflict))),
     ]);
     if (signal.aborted) return;
     main.removeAttribute("aria-busy");

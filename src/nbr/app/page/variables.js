@@ -202,7 +202,7 @@ export class Variables {
       line.number.textContent = interval(answer);
       line.element.classList.remove("waiting");
       if (nothing) this.before.set(line.question, answer);
-      conflict(answer.conflict);
+      conflict(answer);
     }, rank);
     this.sort();
     if (!nothing) await this.compare(lines, signal, rank);

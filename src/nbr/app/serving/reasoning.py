@@ -27,7 +27,9 @@ from nbr.language.expressions import LABEL, NUMBER, quoted
 from nbr.model import Model
 from nbr.reasoner import Reasoner
 from nbr.remembered import Remembered
-from nbr.rules import Clause
+from nbr.rules import Clause, Rule
+from nbr.rules.worded import spelled
+from nbr.ways import SHARES
 from nbr.world import Variable, World
 
 Report = dict[str, Any]
@@ -113,7 +115,7 @@ class Asked:
         reasoner, given, budget = self._read(body, budget, question=body.question)
         if (variable := bare(reasoner.world, body.question)) is not None:
             return reasoner.rank(variable, given, budget=budget, seed=body.seed).as_json()
-        share = 0.0 if reasoner.model.prior is None else often.SHARE * budget
+        share = 0.0 if reasoner.model.prior is None else SHARES["frequency beside"] * budget
         settings = Settings(budget=budget - share, tolerance=body.tolerance, seed=body.seed)
         answer = ask(reasoner.model, body.question, given, settings, self.memo)
         return often.as_json(answer, often.within(reasoner, body.question, given, share, body.seed))
@@ -209,7 +211,8 @@ def changed(model: Model, rules: Sequence[bodies.Written]) -> Model:
                     raise NbrError("a new rule needs a statement")
                 kept[each.rule - 1] = kept[each.rule - 1].with_belief(each.belief)
                 continue
-            rule = Clause(each.says, each.belief, each.name).bind(model.world)
+            before = None if each.rule is None else kept[each.rule - 1]
+            rule = _said(each.says, each.belief, each.name, before, model.world)
         except NbrError as error:
             raise Misread.of(f"rules.{place}", error) from None
         if each.rule is None:
@@ -217,6 +220,17 @@ def changed(model: Model, rules: Sequence[bodies.Written]) -> Model:
         else:
             kept[each.rule - 1] = rule
     return model.with_rules(kept)
+
+
+def _said(says: str, belief: float, name: str | None, before: Rule | None, world: World) -> Rule:
+    """A rule in other words, from whom it was before."""
+    text, _, unless = says.partition(" unless ")
+    rule = spelled(Clause(text, belief, name, unless=unless or None), world).bind(world)
+    if before is None:
+        return rule
+    rule = rule.from_source(before.source)
+    rule.quote, rule.date = before.quote, before.date
+    return rule if before.choice is None else rule.one_of(before.choice)
 
 
 def _listed(reasoner: Reasoner) -> list[Report]:
