@@ -137,7 +137,8 @@ def page(
     title: str, told: Sequence[Mapping[str, Any]], checked: Checks, pictures: Sequence[str], how: str, further: str = ""
 ) -> str:
     """Table, checks, what else there is to say and pictures as HTML, all in one file."""
-    unlike = differences(told)
+    rows, columns = [row["classifier"] for row in told], ["natural", *told[0]["left_by"], "attacked"]
+    unlike = sorted(differences(told), key=lambda each: (rows.index(each.classifier), columns.index(each.figure)))
     marks = {(each.classifier, each.figure): number for number, each in enumerate(unlike, 1)}
     lines = []
     for row in told:
