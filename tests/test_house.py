@@ -166,7 +166,7 @@ def test_nobody_asks_of_which_kind_a_variable_is() -> None:
 
 def test_nobody_asks_of_which_kind_a_rule_or_a_prior_is() -> None:
     """Rules and priors are asked for what they know; who makes them, and learns them, may tell them apart."""
-    kinds = r"Clause|Neural|Fuzzy|Memory|CodeNetwork|Projected|Independent|Empirical|Trees|Mixture|Drawn"
+    kinds = r"Clause|Neural|Fuzzy|Memory|CodeNetwork|Projected|Independent|Empirical|Trees|Mixture|Drawn|Grouped|Worded"
     asks = re.compile(rf"isinstance\([^\n]*\b({kinds})\b")
     inside = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in MAKE_THEM]
     found = [str(path.relative_to(SOURCE)) for path in inside if asks.search(path.read_text(encoding="utf-8"))]

@@ -68,6 +68,8 @@ def settled(model: Model) -> bool:
     """Whether rows of tables settle every variable of a model, whichever possibilities are there."""
     if model.codec is not None or model.closed or any(each.numeric for each in model.world.variables.values()):
         return False
+    if not any(rule.choice is not None or rule.degree >= 1 - SURE for rule in model.rules):
+        return False  # no row is there for certain
     rows: dict[str, set[tuple[tuple[str, str], ...]]] = {}
     for name, given in _rows(model.rules):
         rows.setdefault(name, set()).add(given)

@@ -19,12 +19,12 @@ from nbr.asking.outcome import UNKNOWN, Contradiction, Outcome
 from nbr.asking.private import without_private
 from nbr.asking.ways import answered, names
 from nbr.clock import OutOfTime
-from nbr.errors import NbrError
+from nbr.errors import NbrError, suggest
 from nbr.inference.problem import Interval
 from nbr.language import Expression, stated
 from nbr.model import Model
 from nbr.rules import Fuzzy, Rule
-from nbr.rules.worded import Worded, worded
+from nbr.rules.worded import worded
 from nbr.sources.source import Set
 from nbr.ways import SHARES, Limits
 from nbr.world import World
@@ -47,7 +47,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.engine not in names():
-            raise NbrError(f"unknown engine {self.engine!r}; there are {', '.join(names())}")
+            raise NbrError(f"unknown engine {self.engine!r}" + suggest(self.engine, names()))
         if not _is_number(self.budget) or not self.budget > 0:
             raise NbrError(f"the budget must be a number of seconds above 0, not {self.budget}")
         if not _is_number(self.tolerance) or not 0 <= self.tolerance < 1:
@@ -107,7 +107,7 @@ def _unmade(model: Model, proposition: Set) -> list[str]:
     """What is said of closed variables in a question that no rule can make true."""
     names = proposition.names() & model.closed if isinstance(proposition, Expression) else frozenset()
     unmade = [name for name in sorted(names) if not model.program.of(name)]
-    fuzzy = [rule for rule in model.rules if isinstance(rule, Worded)]
+    fuzzy = [rule for rule in model.rules if rule.expression is None]
     why = dict.fromkeys(unmade, "no rule says it")
     why |= {name: f"the rule {rule} has degrees, and counts as a constraint" for rule in fuzzy for name in rule.inputs}
     return [f"nothing makes {name} so: it is closed, and {why[name]}" for name in unmade]

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from itertools import pairwise
 
 import torch
@@ -41,10 +42,10 @@ class Cells:
         """The count in few digits, also where it is beyond all floats."""
         return f"{Decimal(self.count):.3g}" if self.count > FLOATS else f"{self.count:.3g}"
 
-    @property
+    @cached_property
     def boxes(self) -> bool:
         """Whether some cells are more than a point."""
-        return any(bool((radius > 0).any()) for radius in self.radii)
+        return bool(torch.cat(self.radii).any())
 
     def chunks(self, width: int = 16) -> Iterator[tuple[Tensor, Tensor]]:
         """All cells, in order, as points and radii of shape (cells, variables).

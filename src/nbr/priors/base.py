@@ -46,6 +46,10 @@ class Prior(ABC):
         """All points that have a mass, and their masses, where the prior is a list of them."""
         return None
 
+    def told(self) -> list[str]:
+        """Sentences on what a reader should know of it; none where it is as it seems."""
+        return []
+
     @abstractmethod
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         """Draw points at random.

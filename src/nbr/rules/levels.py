@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import combinations, pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import torch
@@ -47,7 +47,7 @@ def reached(part: Expression, words: Mapping[str, Word], world: World, level: fl
     >>> import nbr
     >>> warm = nbr.World(t=nbr.Real(0, 40), a=nbr.Bit()).with_words({"hot": {"t": [25, 30]}})
     >>> print(reached(nbr.parse("hot -> a"), warm.words, warm, 0.4))
-    ~(t>28.0) | a
+    ~((t>28.0)) | a
     """
     if level < 0 or (level == 0 and not above):
         return TRUE
@@ -197,6 +197,8 @@ def turning(rules: Sequence[Rule], statements: Iterable[Expression], world: Worl
     """
     levels, lines = {1.0}, dict[str, set[Line]]()
     for rule in rules:
+        if rule.expression is not None:  # it changes at 1 alone
+            continue
         known = rule.turns()
         if known is None:
             return None
@@ -207,7 +209,8 @@ def turning(rules: Sequence[Rule], statements: Iterable[Expression], world: Worl
     for name, moving in lines.items():
         ends = {world.variables[name].low, world.variables[name].high}
         fixed = ends.union(*(statement.cuts(world).get(name, ()) for statement in said))
-        for (one, slope), (other, tilt) in combinations([*moving, *((number, 0.0) for number in fixed)], 2):
+        every = {*moving, *((number, 0.0) for number in fixed)}
+        for (one, slope), (other, tilt) in product((line for line in moving if line[1]), every):
             if slope != tilt and NEAR < (level := (other - one) / (slope - tilt)) < 1 - NEAR:
                 levels.add(level)
     found = list[float]()

@@ -115,9 +115,10 @@ class Statements(Source):
         if condition is not None and not isinstance(condition, Expression):
             return "the condition is fuzzy"
         for rule in model.rules:
-            if rule.turns() is None and not Table.fits(rule):
+            if rule.expression is None and rule.turns() is None and not Table.fits(rule):
                 return f"the rule {rule} is not a statement and reads more than {TABLE:,} combinations of values"
-        if compares_numbers(r.cut(1.0) for r in model.rules) and any(moves(rule) for rule in model.rules):
+        worded = any(rule.expression is None and moves(rule) for rule in model.rules)
+        if worded and compares_numbers(rule.cut(1.0) for rule in model.rules):
             return "numbers are compared with each other beside words of degree"
         return None
 
