@@ -18,6 +18,9 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+from hints import printed  # noqa: E402
+
 CORE = """
 import nbr
 r = nbr.Reasoner(nbr.World.bits(2), [nbr.Clause("x0 -> x1", belief=0.9)])
@@ -25,21 +28,33 @@ answer = r.ask("x1", given="x0")
 assert (answer.belief, answer.plausibility) == (0.9, 1.0), answer
 r.save("m.nbr")
 assert nbr.load("m.nbr").ask("x1", given="x0").belief == 0.9
-uses = [lambda: nbr.load("mnist-4-9"), lambda: nbr.fit("t.csv"), lambda: answer.plot(), lambda: nbr.RobustClassifier()]
+"""
+USES = """
+import sys
+import nbr
+answer = nbr.Reasoner(nbr.World.bits(2)).ask("x1")
+uses = [
+    lambda: nbr.load("mnist-4-9"),
+    lambda: nbr.fit("t.csv", rules="clauses"),
+    lambda: answer.plot(),
+    lambda: nbr.RobustClassifier(),
+]
+wanted = sys.argv[1] == "installed"
 for use in uses:
     try:
         use()
     except nbr.NbrError as error:
-        assert "pip install 'neural-belief-reasoner[" in str(error), error
+        assert not wanted and "pip install 'neural-belief-reasoner[" in str(error), error
         print("   without it:", error)
     else:
-        raise SystemExit("something worked that should have named an extra")
+        assert wanted, "something worked that should have named an extra"
 """
 
 
 def main() -> None:
     os.environ["PIP_CONSTRAINT"] = str(ROOT / "constraints.txt")
     os.environ["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    os.environ.pop("PYTHONPATH", None)  # what is installed is meant, not a folder
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wheel = built(folder)
@@ -47,17 +62,20 @@ def main() -> None:
             venv.create(folder / "env", with_pip=True)
         with step("the core alone"):
             run(folder, "pip", "install", "--quiet", "--no-compile", str(wheel))
-        (folder / "t.csv").write_text("a,b\n1,0\n" * 20, encoding="utf-8")
-        hints = run(folder, "python", "-c", CORE)
-        print(hints, end="")
+        (folder / "t.csv").write_text("a,b\n" + "1,0\n" * 20, encoding="utf-8")
+        run(folder, "python", "-c", CORE)
+        told = run(folder, "python", "-c", USES, "missing")
+        print(told, end="")
+        hints = printed()
+        assert set(re.findall(r"pip install '[^']+'", told)) <= hints, told
         refused = subprocess.run([folder / "env/bin/nbr", "--help"], capture_output=True, text=True, cwd=folder)
         told = refused.stderr.strip()
         assert refused.returncode == 2, told
         assert "pip install 'neural-belief-reasoner[cli]'" in told, told
         print("   without it:", told)
-        with step("every hint, run as it was printed"):
-            for hint in sorted(set(re.findall(r"pip install '[^']+'", told + hints))):
-                print("  ", hint)
+        with step("every hint of the source, run as it is printed"):
+            for hint in sorted(hints):
+                print("  ", hint, flush=True)
                 run(
                     folder,
                     "python",
@@ -70,6 +88,7 @@ def main() -> None:
                     str(folder),
                     *shlex.split(hint)[2:],
                 )
+        run(folder, "python", "-c", USES, "installed")
         with step("with [all]"):
             run(folder, "pip", "install", "--quiet", "--no-compile", "neural-belief-reasoner[all]")  # as our hints say
         everything(folder)
@@ -100,7 +119,8 @@ def everything(folder: Path) -> None:
     assert "probability" in run(folder, "nbr", "ask", "s.nbr", "cough", "--given", "smokes")
     assert ": 9" in run(folder, "nbr", "classify", str(ROOT / "examples" / "nine.png"))
     run(folder, "nbr", "show", str(garden), "--plot", "rules.png")
-    assert "nbr" in run(folder, "nbr", "--show-completion", "bash")
+    shell = ["bash", "-c", f"'{folder}/env/bin/nbr' --show-completion && true"]  # it asks which shell runs it
+    assert "_nbr_completion" in subprocess.run(shell, capture_output=True, text=True, cwd=folder).stdout
     command = [folder / "env/bin/nbr", "serve", str(garden), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=folder) as server:
         assert server.stderr is not None

@@ -62,6 +62,7 @@ def look() -> None:
         "car": (nbr.load(ROOT / "examples" / "car.toml"), "car.toml", car),
         "wall": (customers(), "customers.nbr", "#set.city=Faro&q=member"),
         "classifier": (nbr.load("mnist-4-9"), "mnist-4-9", ""),
+        "readings": (nbr.load(ROOT / "examples" / "check.toml"), "check.toml", "#q=d2%3D4&given=check%3D8"),
     }
     with chromium() as browser:
         for name, (model, title, rest) in pages.items():
@@ -74,7 +75,11 @@ def look() -> None:
                         page.locator("#drawing").wait_for()
                         draw_a_four(page)
                         page.locator("#attack", has_text="A short attack needs a change of").wait_for()
-                    else:
+                    elif name == "readings":
+                        files = [ROOT / "examples" / "four.png", ROOT / "examples" / "nine.png"]
+                        page.get_by_label("Choose a picture of d1").set_input_files(files)
+                        page.get_by_text("The rules corrected d2").wait_for()
+                    if name != "classifier":
                         page.locator(".why .words", has_text=".").wait_for()
                         page.locator("main:not([aria-busy]):not(:has([aria-busy]))").wait_for()
                     if name == "car" and shape != "phone":

@@ -16,6 +16,7 @@ TAKEN = [
     "CHANGELOG.md",
     "SECURITY.md",
     "examples/car.md",
+    "examples/cellar.md",
     "examples/incident.md",
     "examples/two_tables.md",
 ]
@@ -23,6 +24,7 @@ COPIED = [
     "examples/garden.toml",
     "examples/majority.toml",
     "examples/car.toml",
+    "examples/cellar.toml",
     "examples/incident.toml",
     "examples/two_tables.py",
 ]

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
-    *(ROOT / "examples" / f"{name}.md" for name in ("car", "incident")),
+    *(ROOT / "examples" / f"{name}.md" for name in ("car", "cellar", "incident")),
 ]
 SHOWN = {
     page.stem: found

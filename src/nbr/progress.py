@@ -29,7 +29,12 @@ class Progress:
 
     @property
     def words(self) -> str:
-        return ", ".join(f"{name} {value:.4f}" for name, value in self.figures.items())
+        return ", ".join(f"{name} {_figure(value)}" for name, value in self.figures.items())
+
+
+def _figure(value: float) -> str:
+    """Four decimals, and none where it is a count."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4f}"
 
 
 Watcher = Callable[[Progress], None]

@@ -137,7 +137,7 @@ def test_fit_score_sample(tmp_path) -> None:
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["variables"] == {"a": "bit", "b": "bit"}
-    assert "102 rows of 2 columns: a bit, b bit" in done.stderr
+    assert "102 rows, 2 columns: a bit, b bit" in done.stderr
     assert report["kept"] == "trained again on all rows"
     assert report["valid_measured_on"].startswith("10 rows that were not used to choose")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.nbr", "t.csv"]
@@ -189,7 +189,7 @@ BAD_TABLES = {
     "all empty": ("a,b\n,\n,\n", "no column is left to learn from"),
     "strings": ("a,b\n0,1.5\n1,2.5\n0,x\n1,3.5\n", "row 4, column 'b'"),
     "inf": ("a,b\n0,1.5\n1,inf\n0,2.5\n", "row 3, column 'b'"),
-    "fields": ("a,b\n0,1\n1\n", "row 3 has 1 fields"),
+    "fields": ("a,b\n0,1\n1\n", "row 3 has 1 field"),
 }
 
 

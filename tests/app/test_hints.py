@@ -6,6 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from hints import printed
 from nbr.errors import DISTRIBUTION, install
 
 ROOT = Path(__file__).parents[2]
@@ -15,10 +16,14 @@ NO_EXTRA = ("pip install problog)",)  # what no extra brings: a package that onl
 
 
 def test_every_extra_that_a_hint_names_exists() -> None:
-    named = {extra for text in SOURCE.values() for extra in re.findall(r"""install\(["'](\w+)["']\)""", text)}
-    named |= {extra for text in SOURCE.values() for extra in re.findall(rf"{DISTRIBUTION}\[(\w+)\]", text)}
-    assert len(named) > 4
+    found = printed()
+    ours = {hint.removeprefix(f"pip install '{DISTRIBUTION}[").removesuffix("]'") for hint in found if "[" in hint}
+    named = {extra for each in ours for extra in each.split(",")}
+    assert named >= {"cli", "learn", "solve", "classify", "attack", "plot", "serve", "mcp", "database"}
     assert named <= set(EXTRAS)
+    assert {hint for hint in found if "[" not in hint} == {
+        "pip install problog"
+    }  # it only reads what is written for it
 
 
 def test_no_hint_installs_another_project() -> None:

@@ -36,6 +36,19 @@ def test_bits_are_set_and_table_1_is_seen(seen: Seen) -> None:
     seen.wait_for("x10", "belief 0.00, plausibility 1.00")
 
 
+def test_a_conflict_that_is_not_known_is_a_range(seen: Seen) -> None:
+    page = seen.open()
+    script = """async () => {
+      const { gauge } = await import("/common.js");
+      const made = gauge();
+      made.show(1, [0.25, 1]);
+      const range = [made.textContent, made.classList.contains("high")];
+      made.show(0.75);
+      return [...range, made.textContent, made.classList.contains("high")];
+    }"""
+    assert page.evaluate(script) == ["conflict0.25 to 1.00, not computed", False, "conflict0.75", True]
+
+
 def test_a_rule_is_switched_off_and_the_interval_changes(seen: Seen) -> None:
     page = seen.open("/#q=x10&set.x0=1")
     page.locator("#answer", has_text="plausibility 0.33").wait_for()

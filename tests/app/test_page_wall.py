@@ -100,6 +100,7 @@ def test_nothing_is_wider_than_the_window(browser: Any, wall: str, digits: str, 
             shown.locator(".variable .interval, .card .fill").first.wait_for(state="attached")
             if page == "car":
                 shown.locator("#answer .number").first.wait_for()
+            found.ready()  # intervals need more room than what waits for them
         assert shown.evaluate("document.documentElement.scrollWidth") <= WIDTHS[size]["width"]
         out = """() => [...document.querySelectorAll(".panel, .card, .given")].flatMap((card) => {
             const edge = card.getBoundingClientRect().right;
@@ -108,6 +109,11 @@ def test_nothing_is_wider_than_the_window(browser: Any, wall: str, digits: str, 
                 .map((each) => each.outerHTML.slice(0, 120));
         })"""
         assert shown.evaluate(out) == []
+        hidden = """() => [...document.querySelectorAll(".label .threshold")].filter((each) =>
+            each.checkVisibility() &&
+            each.getBoundingClientRect().right > each.parentElement.getBoundingClientRect().right + 1
+        ).map((each) => each.getAttribute("aria-label"))"""
+        assert shown.evaluate(hidden) == []  # a field in a label that is cut off cannot be used
         found.close()
 
     if page == "car":

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 import nbr
-from browsing import Seen
+from browsing import Seen, judged
 from served import served
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -129,6 +129,24 @@ def test_pictures_on_the_page(numbers: str, browser: Any) -> None:
     page.locator("#reading", has_text="Read together: d1=4, d2=4, check=8").wait_for()
     page.get_by_label("Clear the picture of d1").click()
     page.locator("#reading").wait_for(state="hidden")
+    found.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 860), (390, 844)])
+def test_everybody_can_read_several_pictures(numbers: str, browser: Any, scheme: str, width: int, height: int) -> None:
+    found = Seen(browser, numbers, color_scheme=scheme, viewport={"width": width, "height": height})
+    page = found.open("/#q=d2%3D4&given=check%3D8")
+    files = [EXAMPLES / "four.png", EXAMPLES / "nine.png"]
+    page.get_by_label("Choose a picture of d1").set_input_files(files)
+    page.get_by_text("The rules corrected d2: its picture alone shows 9, with the others it is 4.").wait_for()
+    page.locator("#answer .belief b", has_text="0.56").wait_for()
+    found.ready()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    past = """() => [...document.querySelectorAll("main *")].filter((each) => each.checkVisibility() &&
+        each.getBoundingClientRect().right > window.innerWidth + 1).map((each) => each.outerHTML.slice(0, 120))"""
+    assert page.evaluate(past) == []
+    assert judged(page) == []
     found.close()
 
 

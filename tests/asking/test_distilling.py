@@ -72,7 +72,7 @@ def test_rules_that_words_do_not_suit_stay_or_go() -> None:
     assert [fate.became for fate in (*stays.rules, *goes.rules)] == ["as it was", "dropped"]
     assert stays.rules[0].why == "no short statement describes it: none agrees on 95% of points"
     assert stays.rules[0].restated is None
-    assert str(stays).endswith("nothing was changed, and nothing lost")
+    assert str(stays).endswith("no rule was changed")
     assert (len(stays.reasoner.rules), len(goes.reasoner.rules)) == (1, 0)
     assert goes.lost.largest > 0.5
 
@@ -112,7 +112,7 @@ def test_command(tmp_path) -> None:
     assert [each["restated"] and each["restated"]["words"][0]["text"] for each in listed][:2] == [None, "x1 & x2"]
     done = run("distil", "m.nbr", "-o", "words.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "4 rules, 2 in words, 1 as it was, 1 dropped" in done.stdout
+    assert "4 rules, 2 rewritten, 1 unchanged, 1 dropped" in done.stdout
     assert "answers move by" in done.stdout
     assert run("ask", "words.toml", "x1", "--given", "x0", cwd=tmp_path).returncode == 0
     told = json.loads(run("distil", "m.nbr", "-o", "words.nbr", "--json", cwd=tmp_path).stdout)

@@ -37,9 +37,12 @@ def test_figures_and_checks() -> None:
     assert row["paper"]["attacked"] == 55.3
     assert all(held for _, held in attack_report.checks({"NBR": GOOD}))
     shown = attack_report.text([row], attack_report.checks({"NBR": GOOD}))
-    assert "25.0 (55.5)" in shown
+    assert shown.splitlines()[1].split() == ["right", "PGD", "CW", "BA", "all", "proved"]
+    assert shown.splitlines()[4].split() == ["ours", "75.0", "50.0", "25.0", "75.0", "25.0", "25.0"]
+    assert shown.splitlines()[5].split() == ["paper", "99.1", "92.5", "55.5", "57.2", "55.3"]
+    assert max(map(len, shown.splitlines())) <= 80
     assert "NO" not in shown
-    assert "<th>proved</th>" in attack_report.page("Table 2", [row], attack_report.checks({"NBR": GOOD}), [], "how")
+    assert ">proved</th>" in attack_report.page("Table 2", [row], attack_report.checks({"NBR": GOOD}), [], "how")
 
 
 def test_the_table_as_csv_and_its_pictures() -> None:

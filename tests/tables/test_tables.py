@@ -74,7 +74,7 @@ def test_frame_is_the_inverse_of_reading() -> None:
         ("a,b\n1,0\n", "1 row"),
         ("a,b\n0,1.5\n1,2.5\n0,x\n1,3.5\n", "row 4, column 'b': 'x' is not a number"),
         ("a,b\n0,1.5\n1,inf\n0,2.5\n", "row 3, column 'b': 'inf' is not a number"),
-        ("a,b\n0,1\n1\n", "row 3 has 1 fields, and there are 2 columns"),
+        ("a,b\n0,1\n1\n", "row 3 has 1 field, and there are 2 columns"),
         ("a,b\n0,1\n1,0,1\n", "row 3 has 3 fields"),
         ("a,a\n0,1\n1,0\n", "two columns are called 'a'"),
         ("a,b\n,\n,\n", "no column is left to learn from"),
@@ -82,7 +82,7 @@ def test_frame_is_the_inverse_of_reading() -> None:
             "a,b\n1.5,2.5\nx,2\n2,y\n3,3\n",
             "row 3, column 'a': 'x' is not a number.*row 4, column 'b': 'y' is not a num",
         ),
-        ("a,b\n" + "0\n" * 9, "row 2 has 1 fields.*row 6 has 1 fields, and there are 2 columns; and 4 more"),
+        ("a,b\n" + "0\n" * 9, "row 2 has 1 field.*row 6 has 1 field, and there are 2 columns; and 4 more"),
     ],
 )
 def test_wrong_tables(tmp_path, text: str, words: str) -> None:

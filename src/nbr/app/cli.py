@@ -28,7 +28,7 @@ from nbr.app import (
 from nbr.app.agents import command as agents
 from nbr.app.groups import Grouped
 from nbr.app.importing import command as importing
-from nbr.app.options import Force, Given, Guard, Jobs, Json, Model, NbrFile, See, Seed, condition, fresh
+from nbr.app.options import Budget, Force, Given, Guard, Jobs, Json, Model, NbrFile, See, Seed, condition, fresh
 from nbr.app.serving import command
 
 app = typer.Typer(
@@ -77,7 +77,7 @@ def ask(
     engine: Annotated[
         str, typer.Option(help="The engine: auto, or one of those listed in docs/guide.md.", metavar="NAME")
     ] = "auto",
-    budget: Annotated[float, typer.Option(help="The time limit, in seconds.", metavar="SECONDS")] = 10.0,
+    budget: Budget = 10.0,
     tolerance: Annotated[float, typer.Option(help="The width of the bounds at which to stop.", metavar="WIDTH")] = 1e-3,
     grid: Annotated[
         int | None, typer.Option(help="Cut a number that a network reads into N pieces.", metavar="N")
@@ -123,7 +123,7 @@ def explain(
     question: Annotated[str, typer.Argument(help="What to explain, such as 'grass=wet & ~rain'.", metavar="QUESTION")],
     given: Given = None,
     see: See = None,
-    budget: Annotated[float, typer.Option(help="The time limit, in seconds.", metavar="SECONDS")] = 10.0,
+    budget: Budget = 10.0,
     plot: Plot = None,
     seed: Seed = 0,
     as_json: Json = False,

@@ -38,6 +38,7 @@ def distil(
     \b
     nbr distil learned.nbr -o readable.toml
     """
+    from nbr.asking.distilling import SHOWN
     from nbr.errors import NbrError
     from nbr.kinds import load_reasoner
 
@@ -49,6 +50,6 @@ def distil(
     if as_json:
         typer.echo(json.dumps({"output": str(output), **found.as_json()}))
         return
-    told = {name: sum(fate.became == name for fate in found.rules) for name in ("in words", "as it was", "dropped")}
-    head = [f"{len(found.rules)} rules", *(f"{count} {name}" for name, count in told.items() if count)]
+    told = {words: sum(fate.became == name for fate in found.rules) for name, words in SHOWN.items()}
+    head = [f"{len(found.rules)} rules", *(f"{count} {words}" for words, count in told.items() if count)]
     typer.echo(f"{output}: {', '.join(head)}\n\n{found}")

@@ -13,7 +13,7 @@ from nbr import priors, tables
 from nbr.density.predicting import cells
 from nbr.learning.fitted import Fitted
 from nbr.learning.splitting import Split, split
-from nbr.paper.pages import page
+from nbr.paper import pages
 from nbr.plots import COLOURS, drawing, svg
 from nbr.tables import Table
 from nbr.tables.coding import decode
@@ -23,6 +23,11 @@ SHOWN = 12  # columns, or rows, on the page
 JUDGED = 400  # held-out rows that probabilities are judged by
 DRAWN = 2000
 BINS = 10
+NAMED = "Observed frequency against predicted probability"
+DEPENDENCE = (
+    "How much one column says of another: their mutual information, as a share of the smaller of their entropies. "
+    "0: nothing, 1: everything."
+)
 
 
 def write(fitted: Fitted, valid: Table | None, seed: int) -> str:
@@ -37,11 +42,12 @@ def write(fitted: Fitted, valid: Table | None, seed: int) -> str:
         f"<h1>What was learned</h1><p>{_described(fitted)}</p>",
         f"<h2>Likelihood of held-out rows</h2>{_likelihood(fitted, rows, held, seed)}",
         f"<h2>Calibration of predicted probabilities</h2>{_calibration(fitted, held, seed)}",
-        f"<h2>Columns</h2><figure>{_marginals(fitted.table, drawn)}</figure>",
-        f"<h2>Dependence between columns</h2><figure>{_dependence(fitted.table, drawn)}</figure>",
+        f"<h2>Columns</h2>{pages.picture('How often values are', _marginals(fitted.table, drawn))}",
+        f"<h2>Dependence between columns</h2><p>{DEPENDENCE}</p>",
+        pages.picture("Dependence between columns", _dependence(fitted.table, drawn)),
         f"<h2>A sample beside the data</h2>{_beside(fitted, sample)}",
     ]
-    return page("nbr fit", "\n".join(parts))
+    return pages.page("What was learned", "\n".join(parts))
 
 
 def _described(fitted: Fitted) -> str:
@@ -64,8 +70,10 @@ def _likelihood(fitted: Fitted, rows: Split, held: Table, seed: int) -> str:
         assert scores is not None  # both can be scored
         lines.append((name, float(scores.mean()), float(scores.std()) / len(scores) ** 0.5))
     measured = "" if fitted.held_out is None else f"On {escape(fitted.held_out.words)}."
-    cells_ = "".join(f"<tr><td>{name}</td><td>{mean:.4f} ± {error:.4f}</td></tr>" for name, mean, error in lines)
-    return f"<p>{measured} Mean log-likelihood of a row, in nats, and its standard error.</p><table>{cells_}</table>"
+    shown = pages.table(
+        "Likelihood", ["model", "nats a row"], [[n, f"{mean:.4f} ± {off:.4f}"] for n, mean, off in lines]
+    )
+    return f"<p>{measured} Mean log-likelihood of a row, in nats, and its standard error.</p>{shown}"
 
 
 def _calibration(fitted: Fitted, held: Table, seed: int) -> str:
@@ -95,7 +103,7 @@ def _calibration(fitted: Fitted, held: Table, seed: int) -> str:
         axes.set(xlabel="predicted probability", ylabel="observed frequency", xlim=(0, 1), ylim=(0, 1))
         drawn = svg(figure)
     too = "" if fitted.rows < len(fitted.table) else " The saved model was trained on these rows, too."
-    return f"<p>On {len(codes)} held-out rows; off by {off:.3f} on average.{too}</p><figure>{drawn}</figure>"
+    return f"<p>On {len(codes)} held-out rows; off by {off:.3f} on average.{too}</p>{pages.picture(NAMED, drawn)}"
 
 
 def _marginals(table: Table, drawn: torch.Tensor) -> str:
@@ -107,14 +115,16 @@ def _marginals(table: Table, drawn: torch.Tensor) -> str:
             axes.set_visible(False)
         for at, (name, axes) in enumerate(zip(names, grid.flat, strict=False)):
             edges, labels = _bins(table.world, name, table.codes[:, at])
-            for number, codes in enumerate((table.codes[:, at], drawn[:, at])):
+            for number, (of, codes) in enumerate((("data", table.codes[:, at]), ("sample", drawn[:, at]))):
                 seen = codes[~codes.isnan()].numpy()
                 shares = np.histogram(seen, edges)[0] / max(len(seen), 1)
-                axes.bar(np.arange(len(shares)) + 0.4 * number, shares, 0.4, color=COLOURS[number])
+                axes.bar(np.arange(len(shares)) + 0.4 * number, shares, 0.4, color=COLOURS[number], label=of)
             axes.set_title(name[:24])
             turned = 45 if max(map(len, labels)) > 3 else 0
-            axes.set_xticks(np.arange(len(labels)) + 0.2, labels, rotation=turned, fontsize=7)
-        figure.suptitle("data, and a sample of the model", x=0.02, ha="left")
+            axes.set_xticks(np.arange(len(labels)) + 0.2, labels, rotation=turned, fontsize=8)
+        named = {"data": "data", "sample": "a sample of the model"}
+        handles, labels = grid.flat[0].get_legend_handles_labels()
+        figure.legend(handles, [named[label] for label in labels], loc="outside upper left", ncols=2)
         return svg(figure)
 
 
@@ -140,9 +150,10 @@ def _dependence(table: Table, drawn: torch.Tensor) -> str:
             picture = axes.imshow(shares, vmin=0, vmax=1, cmap="Blues")
             axes.set_title(title)
             axes.grid(False)
-            axes.set_xticks(range(len(names)), [name[:14] for name in names], rotation=90, fontsize=6)
-            axes.set_yticks(range(len(names)), [name[:14] for name in names], fontsize=6)
-        figure.colorbar(picture, ax=figure.axes, shrink=0.7, label="0 nothing, 1 all")
+            size = 9 if len(names) <= SHOWN else 6
+            axes.set_xticks(range(len(names)), [name[:14] for name in names], rotation=90, fontsize=size)
+            axes.set_yticks(range(len(names)), [name[:14] for name in names], fontsize=size)
+        figure.colorbar(picture, ax=figure.axes, shrink=0.7, label="share of the entropy")
         return svg(figure)
 
 
@@ -181,14 +192,12 @@ def _entropy(shares: np.ndarray) -> float:
 def _beside(fitted: Fitted, sample: pd.DataFrame) -> str:
     data = decode(fitted.table.world, fitted.table.codes[:SHOWN])
     names = fitted.table.world.names[:SHOWN]
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    head = [escape(name) for name in names]
     rows = [[column[at] for column in data.columns[:SHOWN]] for at in range(min(SHOWN, len(fitted.table)))]
     drawn = sample.iloc[:SHOWN, :SHOWN].astype(str).to_numpy().tolist()
-    return "".join(
-        f"<p>{title}</p><table><tr>{head}</tr>{''.join(_line(row) for row in part)}</table>"
-        for title, part in (("data", rows), ("sample", drawn))
-    )
-
-
-def _line(row: list[str]) -> str:
-    return "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
+    parts = (("Data", rows), ("Sample of the model", drawn))
+    tables_ = [
+        f"<div><h3>{title}</h3>{pages.table(title, head, [[escape(str(each)) for each in row] for row in part])}</div>"
+        for title, part in parts
+    ]
+    return f'<div class="side">{"".join(tables_)}</div>'

@@ -129,7 +129,7 @@ def _fit(
     if page is not None:
         plots.ready()
     variables = {name: variable.spec for name, variable in data.world.variables.items()}
-    _say(f"{data.rows:,} rows of {len(variables)} columns: {_kinds(variables)}")
+    _say(f"{data.rows:,} rows, {len(variables)} column{'' if len(variables) == 1 else 's'}: {_kinds(variables)}")
     for note in data.notes:
         _say(note)
     known = load_reasoner(learning.prior) if learning.prior.endswith(".nbr") else learning.prior
@@ -227,23 +227,31 @@ LABELS = {
     "valid_standard_error": "  standard error",
     "valid_measured_on": "  measured on",
 }
+WIDE = 24  # of the labels, at least two spaces included
 
 
 def shown(report: Report) -> str:
     """A report as lines for reading."""
     lines = []
     for name, value in report.items():
-        if name == "variables" or (name == "gains" and not value):
+        if name == "variables" or (name == "gains" and not value) or (name == "valid_standard_error" and value is None):
             continue
+        if name == "valid_log_likelihood" and value is None:
+            value = "not measured"
+        if name == "prior" and isinstance(value, str):
+            value = value.removeprefix("prior: ")
         if isinstance(value, float):
-            value = f"{value:g}" if name == "seconds" else f"{value:.4f}"
+            unit = " nats a row" if name.endswith("log_likelihood") else ""
+            value = f"{value:g}" if name == "seconds" else f"{value:.4f}{unit}"
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
         if name == "inputs" and isinstance(value, list):
             value = "; ".join(_few(names) for names in value)
         if name == "one_variable" and isinstance(value, list):
-            lines += [f"{'joint columns':<24}{line}" for line in value[:TOLD]]
-            lines += [f"{'':<24}and {len(value) - TOLD} more such groups of columns"] if len(value) > TOLD else []
+            lines += [f"{'joint columns':<{WIDE}}{line}" for line in value[:TOLD]]
+            lines += [f"{'':<{WIDE}}and {len(value) - TOLD} more such groups of columns"] if len(value) > TOLD else []
             continue
-        lines.append(f"{LABELS.get(name, name.replace('_', ' ')):<24}{value}")
+        lines.append(f"{LABELS.get(name, name.replace('_', ' ')):<{WIDE}}{value}")
     return "\n".join(lines)
 
 

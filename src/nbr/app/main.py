@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO, cast
 
 from nbr.app.plain import PlainStream, plain
@@ -23,12 +27,39 @@ def main() -> None:
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (cast(TextIO, PlainStream(each)) if each.isatty() else each for each in streams)
     try:
-        _run()
+        interrupts = _Interrupts()
+        with interrupts.noted():
+            _run(interrupts)
     finally:
         sys.stdout, sys.stderr = streams
 
 
-def _run() -> None:
+class _Interrupts:
+    """Ctrl-C as Python takes it, and noted: a library that is being loaded may swallow it, and break."""
+
+    breaks_off = True  # it does no more than that: training may take its place for a while
+
+    def __init__(self) -> None:
+        self.heard = False
+
+    def __call__(self, number: int, frame: object) -> None:
+        self.heard = True
+        raise KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def noted(self) -> Iterator[None]:
+        here = threading.current_thread() is threading.main_thread()
+        if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield
+            return
+        signal.signal(signal.SIGINT, self)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _run(interrupts: _Interrupts) -> None:
     try:
         from nbr.app.cli import app
     except ModuleNotFoundError as error:
@@ -45,6 +76,8 @@ def _run() -> None:
         )  # else data in a pipe would lose what looks like a colour
         sys.stdout.flush()
     except NbrError as error:
+        if interrupts.heard:
+            _fail("stopped", status=INTERRUPTED)
         _fail(*getattr(error, "parts", [str(error)]), error=error)
     except TyperException as error:
         _fail(f"{error.format_message()} (nbr --help shows how)")
@@ -59,6 +92,8 @@ def _run() -> None:
         place = f" {error.filename}" if error.filename else ""
         _fail(f"cannot write{place}: {error.strerror or error}")
     except Exception as error:  # a fault of ours; still one line
+        if interrupts.heard:
+            _fail("stopped", status=INTERRUPTED)
         _fail(f"this should not have happened ({type(error).__name__}: {error}); please report it", status=1)
     if status == INTERRUPTED:  # typer took the KeyboardInterrupt
         _fail("stopped", status=INTERRUPTED)

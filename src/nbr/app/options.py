@@ -23,7 +23,6 @@ Jobs = Annotated[
     int | None, typer.Option(help="The number of processes; -1 uses all cores. Results stay the same.", metavar="N")
 ]
 Guard = Annotated[bool, typer.Option("--guard", help="Keep spreadsheets from running cells of a CSV as formulas.")]
-Budget = Annotated[float, typer.Option(help="The time limit, in seconds.", metavar="SECONDS")]
 Seed = Annotated[int, typer.Option(help="The seed of all randomness.", metavar="N")]
 Force = Annotated[bool, typer.Option("--force", is_eager=True, help="Overwrite the output file if it exists.")]
 
@@ -42,6 +41,14 @@ def fresh(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
+def above_zero(seconds: float) -> float:
+    """A budget: an answer that is known at once would else be given, whatever was written."""
+    if not seconds > 0:
+        raise NbrError(f"--budget must be a number of seconds above 0, not {seconds:g}")
+    return seconds
+
+
+Budget = Annotated[float, typer.Option(callback=above_zero, help="The time limit, in seconds.", metavar="SECONDS")]
 NbrFile = Annotated[
     Path, typer.Option("-o", "--output", callback=fresh, help="The .nbr file to write.", metavar="MODEL.nbr")
 ]

@@ -40,11 +40,12 @@ def reproduce(
 ) -> None:
     """Compute a table of the paper again, beside the paper's figures.
 
-    Table 1 also has the exact optimum. A run that was stopped continues where it was.
+    Table 1 also has the exact optimum. A run that was stopped continues where it was. On one core a seed of Table 1
+    takes a few minutes, and so does the row NBR of Table 2 on 200 images; rows that are trained first take longer.
 
     \b
     nbr reproduce table1 --seeds 1
-    nbr reproduce table2 --only NBR --images 200
+    nbr reproduce table2 --only NBR
     """
     from nbr.app import reproduce as tables
     from nbr.errors import NbrError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
+import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
@@ -97,7 +98,8 @@ def attacked(
     write(output, attack_report.page(table.replace("table", "Table "), told, checked, pictures, how, further).encode())
     write(output.with_suffix(".csv"), attack_report.table(told).encode())
     write(output.with_suffix(".json"), (json.dumps(plain, indent=1) + "\n").encode())
-    lines = [attack_report.text(told, checked), words, *map(open_images.words, opened), f"report: {output}"]
+    further_on = [textwrap.fill(each, 80) for each in (words, *map(open_images.words, opened))]
+    lines = [attack_report.text(told, checked), *further_on, f"report: {output}"]
     return json.dumps(plain) if as_json else "\n\n".join(lines)
 
 
@@ -134,12 +136,13 @@ def _plain(runs: list[Trained], output: Path) -> dict[str, object]:
 
 def _shown(runs: list[Trained], output: Path) -> str:
     models = list(dict.fromkeys(run.model for run in runs))
-    lines = [f"{'given':<28}{'question':<10}{'paper':<15}{'exact':<20}" + "".join(f"{m:<20}" for m in models)]
+    lines = ["  " + "".join(f"{name:<18}" for name in ("paper", "exact", *models)).rstrip()]
     for number, question in enumerate(TABLE_1.questions):
         ours = [next(run for run in runs if run.model == model).answers[number] for model in models]
         paper = f"[{question.paper[0]}, {question.paper[1]}]"
-        intervals = "".join(f"[{low:.4f}, {high:.4f}]    " for low, high in (question.exact, *ours))
-        lines.append(f"{question.given:<28}{question.asked:<10}{paper:<15}{intervals}")
+        intervals = [f"[{low:.4f}, {high:.4f}]" for low, high in (question.exact, *ours)]
+        told = "".join(f"{each:<18}" for each in (paper, *intervals)).rstrip()
+        lines += [f"{question.asked} given {question.given}", f"  {told}"]
     lines += ["", f"{'model':<14}{'seed':<6}{'largest error':<16}{'below best likelihood':<24}seconds"]
     for run in runs:
         lines.append(f"{run.model:<14}{run.seed:<6}{run.error:<16.5f}{run.excess:<24.1e}{run.seconds:.0f}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from itertools import groupby
 from typing import Any
 
@@ -120,24 +121,45 @@ def model_json(found: Any) -> dict[str, object]:
     return reasoner_json(found) if isinstance(found, Reasoner) else classifier_json(found)
 
 
+def apart(labels: list[str]) -> str:
+    """Which labels a classifier tells apart.
+
+    >>> apart(["cat", "dog"]), apart(["cat", "dog", "fox"])
+    ('tells cat from dog', 'tells cat, dog and fox apart')
+    """
+    if len(labels) == 2:
+        return f"tells {' from '.join(labels)}"
+    return f"tells {', '.join(labels[:-1])} and {labels[-1]} apart"
+
+
 def classifier(found: Any, name: str) -> str:
     """The labels, rules and recorded figures of a classifier."""
     told = classifier_json(found)
-    lines = [f"{name}: tells {' from '.join(map(str, told['labels']))}", ""]
+    lines = [f"{name}: {apart(list(map(str, told['labels'])))}", ""]
     contents = found.contents()
     lines.append("  " + ", ".join(f"{count:,} {_noun(name, count)}" for name, count in contents.items()))
     for rule in found.listed_rules():
         groups = " from ".join("{" + ", ".join(map(str, group)) + "}" for group in rule["frame"])
         lines.append(f"  belief {rule['belief']:.4f}  {rule['kind']} tells {groups}")
-    lines += [f"  {key}: {value}" for key, value in told["settings"].items() if value is not None]
     lines.append(f"  picture files: {found.preparation_.words()}")
-    for key, value in told["figures"].items():
-        if key != "proved":
-            lines.append(f"  {key}: {value:.4f}" if isinstance(value, float) else f"  {key}: {value}")
-        else:
-            kept = {radius: share for radius, share in value.items() if float(radius) % 0.5 == 0}
-            lines.append("  proved: " + ", ".join(f"{share:.1%} at {radius}" for radius, share in kept.items()))
+    settings = ", ".join(f"{key} {value}" for key, value in told["settings"].items() if value is not None)
+    lines += ["", *textwrap.wrap(f"settings: {settings}", 80, initial_indent="  ", subsequent_indent="    ")]
+    figures = [f"{key.replace('_', ' ')}: {_recorded(key, value)}" for key, value in told["figures"].items()]
+    for each in figures:
+        lines += textwrap.wrap(each, 80, initial_indent="  ", subsequent_indent="    ")
     return "\n".join(lines)
+
+
+def _recorded(key: str, value: object) -> str:
+    """A figure that was recorded when a classifier was trained, or several with their names."""
+    if isinstance(value, dict):
+        if key == "proved":
+            kept = {radius: share for radius, share in value.items() if float(radius) % 0.5 == 0}
+            return ", ".join(f"{share:.1%} at L2 {radius}" for radius, share in kept.items())
+        return "; ".join(f"{name.replace('_', ' ')} {_recorded(name, each)}" for name, each in value.items())
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def classifier_json(found: Any) -> dict[str, Any]:

@@ -215,13 +215,15 @@ def _measured(classifier: Any, held: "Files", pile: "Pile") -> Report:
 
 def _shown(report: Report) -> str:
     """In words."""
+    from nbr.app.screen import apart
+
     what = "the file, pixels from 0 to 1," if report["proved_of"] == "file" else "the prepared picture"
     change = f"no change of {what} of L2 length {report['length']:g} alters the label"
     kind = ", by linear rules, which were as good as networks" if report["made_of"] == "linear rules" else ""
     lines = [
-        f"{report['output']}: tells {' from '.join(report['labels'])}{kind}",
-        f"  {report['right']:.0%} right; of {report['proved']:.0%} it is proved that {change}",
-        f"  on {report['held_out']:,} pictures that were held out, {report['learned_from']:,} learned from",
+        f"{report['output']}: {apart(report['labels'])}{kind}",
+        f"  right on {report['right']:.0%}; proved of {report['proved']:.0%}: {change}",
+        f"  measured on {report['held_out']:,} held-out pictures; learned from {report['learned_from']:,}",
     ]
     if report["right"] < (1 + 1 / len(report["labels"])) / 2:
         lines.append("  that is close to guessing: more pictures, or pictures that differ more, would help")

@@ -29,6 +29,7 @@ from nbr.world import World
 ASKED = 400  # questions of which the effect is measured
 WORDLESS = f"no short statement describes it: none agrees on {WORDS_DO:.0%} of points"
 EACH = 10  # of them at the most with one condition
+SHOWN = {"in words": "rewritten", "as it was": "unchanged", "dropped": "dropped"}
 R = TypeVar("R")
 Asked = tuple[str | None, Sequence[str]]  # a condition, and questions
 
@@ -45,7 +46,7 @@ class Fate:
 
     def __str__(self) -> str:
         words = f"{self.restated}" if self.restated is not None else self.text
-        return f"{self.became}: {words}" + (f" ({self.why})" if self.why else "")
+        return f"{SHOWN[self.became]}: {words}" + (f" ({self.why})" if self.why else "")
 
     def as_json(self) -> dict[str, object]:
         restated = None if self.restated is None else self.restated.as_json()
@@ -89,7 +90,7 @@ class Distilled(Generic[R]):
     def __str__(self) -> str:
         lines = [f"{fate.rule:>3}  {fate}" for fate in self.rules]
         changed = any(fate.became != "as it was" for fate in self.rules)
-        return "\n".join([*lines, str(self.lost) if changed else "nothing was changed, and nothing lost"])
+        return "\n".join([*lines, str(self.lost) if changed else "no rule was changed"])
 
 
 def restated(model: Model, prior: Prior, deadline: float = float("inf"), seed: int = 0) -> Iterator[Restated | str]:

@@ -19,7 +19,7 @@ from nbr.asking.outcome import UNKNOWN, Contradiction, Outcome
 from nbr.asking.private import without_private
 from nbr.asking.ways import answered, names
 from nbr.clock import OutOfTime
-from nbr.errors import NbrError
+from nbr.errors import NbrError, suggest
 from nbr.inference.problem import Interval
 from nbr.language import Expression, stated
 from nbr.model import Model
@@ -47,7 +47,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.engine not in names():
-            raise NbrError(f"unknown engine {self.engine!r}; there are {', '.join(names())}")
+            raise NbrError(f"unknown engine {self.engine!r}" + suggest(self.engine, names()))
         if not _is_number(self.budget) or not self.budget > 0:
             raise NbrError(f"the budget must be a number of seconds above 0, not {self.budget}")
         if not _is_number(self.tolerance) or not 0 <= self.tolerance < 1:

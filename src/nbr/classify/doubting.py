@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from nbr.classify.damage import damaged
-from nbr.classify.doubt import Doubt, Seen, features
+from nbr.classify.doubt import Doubt, Seen, features, odds
 from nbr.classify.evaluation import evaluate
 from nbr.classify.familiarity import Familiarity, kept_examples
 from nbr.classify.recipe import Sample, Watcher
@@ -46,14 +46,14 @@ def doubt(
     sample: Sample, rules: NonexpansiveRules, known: Familiarity, values: Range, seed: int, combine: str, watch: Watcher
 ) -> Doubt:
     """From training pictures, whose black and white are these values."""
-    told, right = examples(sample, rules, known, values, seed, combine)
+    told, start, right = examples(sample, rules, known, values, seed, combine)
     centre, spread = told.mean(dim=0), told.std(dim=0).clamp(min=1e-3)
     layers, scaled = _layers(told.shape[1], seed), (told - centre) / spread
     source = torch.Generator().manual_seed(seed)
 
     def loss(step: int) -> Tensor:
         rows = torch.randint(len(scaled), (BATCH,), generator=source)
-        return binary_cross_entropy_with_logits(layers(scaled[rows])[:, 0], right[rows])
+        return binary_cross_entropy_with_logits(layers(scaled[rows])[:, 0] + start[rows], right[rows])
 
     steps = min(STEPS, max(LEAST, PASSES * len(scaled) // BATCH))
     optimiser = torch.optim.AdamW(layers.parameters(), lr=RATE, weight_decay=DECAY)
@@ -66,17 +66,18 @@ def doubt(
 
 def examples(
     sample: Sample, rules: NonexpansiveRules, known: Familiarity, values: Range, seed: int, combine: str
-) -> tuple[Tensor, Tensor]:
-    """Pictures as they are, damaged, and strange: features, and 1 where their labels are right."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Pictures as they are, damaged, and strange: features, odds by the rules, and 1 where labels are right."""
     place = torch.full((len(sample.points),), -1)  # of an example among those that familiarity keeps
     kept = kept_examples(sample, seed)
     place[kept] = torch.arange(len(kept))
-    told, right = [], []
+    told, start, right = [], [], []
     for points, truth, rows in drawn(sample, values, min(DRAWN, TIMES * len(sample.points)), seed, STRANGE):
         seen = Seen.by(rules, points, evaluate(rules, points, combine))
         told.append(features(known, seen, place[rows]))
+        start.append(odds(seen.belief))
         right.append((seen.labels == truth).float())
-    return torch.cat(told), torch.cat(right)
+    return torch.cat(told), torch.cat(start), torch.cat(right)
 
 
 def drawn(

@@ -204,7 +204,8 @@ class RobustClassifier(Pictures, BeliefEstimator):
     def _familiar(self, points: Tensor, found: Evaluation, scores: Tensor) -> Tensor | None:
         if self.doubt_ is None or self.familiarity_ is None or not isinstance(found, Scored):
             return super()._familiar(points, found, scores)
-        return self.doubt_.share(features(self.familiarity_, Seen.by(self._rules(), points, found)))
+        seen = Seen.by(self._rules(), points, found)
+        return self.doubt_.share(features(self.familiarity_, seen), seen.belief)
 
     def _weighed(self, found: Evaluation, scores: Tensor, degree: Tensor | None) -> Intervals:
         if self.doubt_ is None or degree is None or not isinstance(found, Scored):

@@ -71,7 +71,7 @@ class Sampler:
 
     def draw(self, count: int, generator: torch.Generator) -> Drawn:
         if count < 0:
-            raise NbrError(f"the number of samples is {count}")
+            raise NbrError(f"the number of samples must not be below 0: {count}")
         found = auto(SAMPLES, Sample(self, count, generator), Limits()).found
         assert found is not None  # chains always find something, or say why not; so does what is drawn forward
         return found

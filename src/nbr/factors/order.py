@@ -45,7 +45,7 @@ class Order:
     sizes: tuple[int, ...]  # of each variable
     steps: tuple[Step, ...]
 
-    @property
+    @cached_property
     def cost(self) -> int:
         """Products of numbers in all."""
         return sum(self.entries)
@@ -75,7 +75,7 @@ class Order:
 
         return _one_by_one(self.scopes, self.sizes, soonest, gone)
 
-    @property
+    @cached_property
     def held(self) -> int:
         """Entries of all tables on the way together: what one condition of a batch keeps for its gradients."""
         return sum(self._entries(step.kept) for step in self.steps) + sum(map(self._entries, self.scopes))

@@ -115,7 +115,7 @@ def _read(text: str, world: World | None) -> tuple[ex.Expression, int]:
     if not isinstance(text, str):
         raise NbrError(f"a question is text in the query language, not {type(text).__name__}")
     if not text.strip():
-        raise NbrError("it is empty; write for example: x5 & ~x6")
+        raise NbrError("a statement is missing; write for example: x5 & ~x6")
     if len(text) > LONGEST:
         raise NbrError(f"the question has more than {LONGEST} characters")
     if ".." in text:

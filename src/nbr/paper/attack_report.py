@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import html
 import io
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from nbr.robustness.shares import interval
 RADII = [round(0.1 * step, 1) for step in range(61)]
 SETTLED = 0.01  # accuracy that a larger budget may still take from the worst case
 
+PICTURES = ("Accuracy against the length of changes", "The smallest changes found, for each classifier")
 NAMED = {"natural": "without attack", "attacked": "all attacks"}
 
 Checks = Sequence[tuple[str, bool]]
@@ -92,18 +94,29 @@ def curves(found: Mapping[str, Measured]) -> str:
 
 
 def text(told: Sequence[Mapping[str, Any]], checked: Checks) -> str:
-    """The table for a terminal; the paper's figure in brackets."""
-    head = _head(told)
-    lines = [f"{'':<24}" + "".join(f"{name:<14}" for name in head)]
+    """The table for a terminal of 80 columns: of each classifier ours, the paper's, and 95% intervals."""
+    named = {"natural": "right", "all attacks": "all"}
+    lines = [
+        f"in %, of {told[0]['images']:,} images",
+        f"{'':<9}" + _line(named.get(each, each) for each in _head(told)),
+    ]
     for row in told:
-        lines.append(f"{row['classifier']:<24}" + "".join(f"{cell:<14}" for cell in _cells(row)))
-    lines += ["", f"in %, the paper's in brackets; {told[0]['images']:,} images; 95% intervals:"]
-    for row in told:
-        spans = "   ".join(
-            f"{name} {interval(row[name] / 100, row['images'])}" for name in ("natural", "attacked", "proved")
-        )
-        lines.append(f"  {row['classifier']:<24}{spans}")
-    return "\n".join([*lines, "", *(f"{'yes' if held else 'NO '}  {words}" for words, held in checked)])
+        figures = ("natural", *row["left_by"], "attacked", "proved")
+        ours = {**row["left_by"], **{name: row[name] for name in ("natural", "attacked", "proved")}}
+        lines += ["", row["classifier"], f"{'  ours':<9}" + _line(f"{ours[name]:.1f}" for name in figures)]
+        if row["paper"]:
+            known = (row["paper"].get(name) for name in figures)
+            lines.append(f"{'  paper':<9}" + _line("" if each is None else f"{each:.1f}" for each in known))
+        spans = [interval(row[name] / 100, row["images"]) for name in ("natural", "attacked", "proved")]
+        lines.append(f"  95%: right {spans[0]}; under all attacks {spans[1]}; proved {spans[2]}")
+    told_of = [
+        textwrap.fill(f"{'yes' if held else 'NO '}  {words}", 80, subsequent_indent="     ") for words, held in checked
+    ]
+    return "\n".join([*lines, "", *told_of])
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "".join(f"{cell:>7}" for cell in cells).rstrip()
 
 
 def table(told: Sequence[Mapping[str, Any]]) -> str:
@@ -124,10 +137,10 @@ def page(
     title: str, told: Sequence[Mapping[str, Any]], checked: Checks, pictures: Sequence[str], how: str, further: str = ""
 ) -> str:
     """Table, checks, what else there is to say and pictures as HTML, all in one file."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *_head(told)))
-    unlike = differences(told)
+    rows, columns = [row["classifier"] for row in told], ["natural", *told[0]["left_by"], "attacked"]
+    unlike = sorted(differences(told), key=lambda each: (rows.index(each.classifier), columns.index(each.figure)))
     marks = {(each.classifier, each.figure): number for number, each in enumerate(unlike, 1)}
-    body = ""
+    lines = []
     for row in told:
         shown = [html.escape(cell) for cell in _cells(row)]
         for place, figure in enumerate(("natural", *row["left_by"], "attacked")):
@@ -135,18 +148,20 @@ def page(
                 shown[place] += f'<sup><a href="#differs-{number}">{number}</a></sup>'
         for place, name in ((0, "natural"), (-2, "attacked"), (-1, "proved")):
             shown[place] += f"<br><small>{interval(row[name] / 100, row['images'])}</small>"
-        body += f"<tr><td>{html.escape(row['classifier'])}</td>" + "".join(f"<td>{c}</td>" for c in shown) + "</tr>"
+        lines.append([html.escape(row["classifier"]), *shown])
     listed = "".join(f"<li>{'yes' if held else '<b>no</b>'}: {html.escape(words)}</li>" for words, held in checked)
-    drawn = "".join(f"<figure>{each}</figure>" for each in pictures)
+    head = ["classifier", *map(html.escape, _head(told))]
+    drawn = "".join(pages.picture(name, each) for name, each in zip(PICTURES, pictures, strict=False))
     return pages.page(
         title,
         f"""<h1>{title}: classifiers of 4 and 9 under attack</h1>
 <p>Accuracy in % on {told[0]["images"]:,} test images when each may be changed by an L2 length of 2; the paper's
 figure in brackets, 95% intervals below. The last column is a proof: no attack, known or not, takes accuracy below
 it.</p>
-<table><tr>{head}</tr>{body}</table>
+{pages.table("Accuracy under each attack", head, lines)}
+<h2>What was checked</h2>
 <ul>{listed}</ul>
-{_explained(unlike)}{further}{drawn}
+{further}{drawn}{_explained(unlike)}
 <p class="note">{html.escape(how)}</p>
 """,
     )

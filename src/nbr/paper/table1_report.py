@@ -16,34 +16,35 @@ THINNEST = 0.002  # of a bar, so that an interval without a gap is seen
 def page(runs: Sequence[Trained]) -> str:
     """The whole page as one string, picture and all."""
     models = list(dict.fromkeys(run.model for run in runs))
-    head = "".join(f"<th>{model}, seed {_seeds(runs, model)[0].seed}</th>" for model in models)
+    head = ["given", "question", "paper", "exact optimum"]
+    head += [f"{model}, seed {_seeds(runs, model)[0].seed}" for model in models]
     rows = []
     for number, question in enumerate(TABLE_1.questions):
-        ours = "".join(f"<td>{_interval(_seeds(runs, model)[0].answers[number])}</td>" for model in models)
+        ours = [_interval(_seeds(runs, model)[0].answers[number]) for model in models]
         paper = f"[{question.paper[0]}, {question.paper[1]}]"
-        cells = f"<td><code>{html.escape(question.given)}</code></td><td><code>{question.asked}</code></td>"
-        rows.append(f"<tr>{cells}<td>{paper}</td><td>{_interval(question.exact)}</td>{ours}</tr>")
-    seeds = "".join(
-        f"<tr><td>{run.model}</td><td>{run.seed}</td><td>{run.error:.5f}</td><td>{run.excess:.1e}</td>"
-        f"<td>{', '.join(f'{b:.4f}' for b in run.reasoner.beliefs.tolist())}</td><td>{run.seconds:.0f} s</td></tr>"
-        for run in runs
-    )
+        cells = [f"<code>{html.escape(question.given)}</code>", f"<code>{question.asked}</code>"]
+        rows.append([*cells, paper, _interval(question.exact), *ours])
+    seeds = []
+    for run in runs:
+        beliefs = ", ".join(f"{belief:.4f}" for belief in run.reasoner.beliefs.tolist())
+        figures = [f"{run.error:.5f}", f"{run.excess:.1e}", beliefs, f"{run.seconds:.0f} s"]
+        seeds.append([run.model, str(run.seed), *figures])
+    named = ["model", "seed", "largest error", "nats a row below the best likelihood", "beliefs", "training"]
     return pages.page(
         "Table 1",
         f"""<h1>Table 1, learned again</h1>
 <p>Eleven bits. Observations show the first ten or the last ten: <code>x0</code> is the majority of the nine in the
 middle in 90% of them, <code>x10</code> its opposite in 80%. No observation shows <code>x0</code> and <code>x10</code>
 together. The answers are [belief, plausibility]; the gap is what is not known.</p>
-<table><tr><th>given</th><th>question</th><th>paper</th><th>exact optimum</th>{head}</tr>{"".join(rows)}</table>
+{pages.table("Table 1, the paper's and ours", head, rows)}
 <p class="note">Why a figure differs: the paper prints two decimals. Ours are learned, and training ends when the
 likelihood of a row is within a millionth of a nat of the best; a question takes a maximum over up to 1,024 points, so
 the worst learned one of them decides. More than {REPRODUCED} from the exact optimum would not count as reproduced; the
 largest error of these runs is {max(run.error for run in runs):.4f}. {_unlike(runs)}</p>
-<figure>{picture(runs)}</figure>
+{pages.picture("The interval of each answer, for every seed", picture(runs))}
 <p class="note">A bar for every seed, from belief to plausibility; the black frame is the exact optimum.</p>
 <h2>Every seed</h2>
-<table><tr><th>model</th><th>seed</th><th>largest error</th><th>nats a row below the best likelihood</th>
-<th>beliefs</th><th>training</th></tr>{seeds}</table>
+{pages.table("Every seed", named, seeds)}
 """,
     )
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import combinations, pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import torch
@@ -209,7 +209,8 @@ def turning(rules: Sequence[Rule], statements: Iterable[Expression], world: Worl
     for name, moving in lines.items():
         ends = {world.variables[name].low, world.variables[name].high}
         fixed = ends.union(*(statement.cuts(world).get(name, ()) for statement in said))
-        for (one, slope), (other, tilt) in combinations([*moving, *((number, 0.0) for number in fixed)], 2):
+        every = {*moving, *((number, 0.0) for number in fixed)}
+        for (one, slope), (other, tilt) in product((line for line in moving if line[1]), every):
             if slope != tilt and NEAR < (level := (other - one) / (slope - tilt)) < 1 - NEAR:
                 levels.add(level)
     found = list[float]()

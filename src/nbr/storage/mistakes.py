@@ -86,6 +86,7 @@ def mistakes(spec: Mapping[str, Any], text: str, read: Read, first: NbrError) ->
         tell(message, *([] if named is None else [named]))
     elif isinstance(rules, list):
         known = {name: kind for name, kind in (variables or {}).items() if name not in wrong}
+        known = known or dict.fromkeys(wrong, "bit")  # so that rules are looked at all the same
         for number, rule in enumerate(rules[:LOOKED_AT], 1):
             message = look({**others, "variables": known, "rules": [rule]})
             if message and not any(re.search(rf"'{re.escape(name)}[\['\"]", message) for name in wrong):

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 COMMA, POINT = re.compile(r"[-+]?\d*,\d+\Z"), re.compile(r"[-+]?\d+\.\d+\Z")
 SEPARATORS = (",", ";", "\t", "|")
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")  # workbooks
+MODELS = (".toml", ".nbr")
+BINARY = "not a CSV file: it has zero bytes, as pictures, archives and UTF-16 have; save it as UTF-8"
 HEAD = 20  # lines by which the sign between columns is found
 TOLD = 5  # problems that one error lists
 
@@ -105,6 +107,8 @@ def _file(path: Path, sep: str | None) -> Grid:
             raise NbrError(f"{path}: cannot read it as Parquet: {str(error).splitlines()[0]}") from None
     if path.suffix.lower() in SHEETS:
         return _sheet(path)
+    if path.suffix.lower() in MODELS:
+        raise NbrError(f"{path}: this is a model, not a table; ask it: nbr ask {path} QUESTION")
     text, _, notes = content(path)
     found = sep or separator(text)
     return _csv(text, found, f"{path}: ", [*notes, *separated(found, sep)])
@@ -130,12 +134,13 @@ def content(path: Path) -> tuple[str, str, list[str]]:
         found = path.read_bytes()
     except OSError as error:
         raise NbrError(f"cannot read {path}: {error.strerror or error}") from None
+    if b"\0" in found:
+        raise NbrError(f"{path}: {BINARY}")
     mark = found.startswith(codecs.BOM_UTF8)
     try:
         return found.decode("utf-8-sig"), "utf-8-sig" if mark else "utf-8", []
-    except UnicodeDecodeError as error:
-        if b"\0" in found:
-            raise NbrError(f"{path}: not a CSV file: {error}") from None
+    except UnicodeDecodeError:
+        pass
     try:
         return found.decode("cp1252"), "cp1252", ["not UTF-8: read as Windows-1252"]
     except UnicodeDecodeError as error:
@@ -174,9 +179,16 @@ def separated(sign: str, said: str | None) -> list[str]:
     return [] if sign in (",", said) else [f"columns are separated by {'tabs' if sign == chr(9) else repr(sign)}"]
 
 
-def uneven(number: int, fields: int, columns: int) -> str:
-    """The problem of a record that has too few fields, or too many."""
-    return f"row {number} has {fields} fields, and there are {columns} columns"
+def unfit(records: list[tuple[int, list[str]]], first: list[str], has_names: bool) -> list[str]:
+    """The problems of records with too few fields, or too many, and of those that are the first line again."""
+    wrong = []
+    for number, line in records:
+        if len(line) != len(first):
+            fields = f"{len(line)} field{'' if len(line) == 1 else 's'}"
+            wrong.append(f"row {number} has {fields}, and there are {len(first)} columns")
+        elif has_names and len(first) > 1 and line == first:
+            wrong.append(f"row {number} has the names of the columns again; take it out")
+    return wrong
 
 
 def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
@@ -189,7 +201,7 @@ def _csv(text: str, sep: str, where: str, notes: list[str]) -> Grid:
         raise NbrError(f"{where}the file is empty")
     has_names, names, said = head(lines[0][1], where)
     body = lines[1:] if has_names else lines
-    wrong = [uneven(number, len(line), len(names)) for number, line in body if len(line) != len(names)]
+    wrong = unfit(body, lines[0][1], has_names)
     problems([where + wrong[0], *wrong[1:]] if wrong else [])
     columns = [np.array([line[at] for _, line in body], dtype=object) for at in range(len(names))]
     if sep == ";":

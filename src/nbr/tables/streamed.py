@@ -14,7 +14,7 @@ from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.tables.coding import encode
-from nbr.tables.grids import Grid, Signs, head, pointed, problems, separated, separator, uneven
+from nbr.tables.grids import BINARY, Grid, Signs, head, pointed, problems, separated, separator, unfit
 from nbr.tables.parquet import Piece, Seen
 from nbr.world import World
 
@@ -50,7 +50,7 @@ class Csv:
         rows, signs, wrong = 0, Signs(len(names)), []
         for records in found._batches():
             rows += len(records)
-            wrong += [uneven(number, len(line), len(names)) for number, line in records if len(line) != len(names)]
+            wrong += unfit(records, first[1], has_names)
             if sign == ";" and not wrong:
                 signs.add(found._grid(records).columns)
         problems([found.where + wrong[0], *wrong[1:]] if wrong else [])
@@ -120,9 +120,7 @@ def _encoding(path: Path) -> tuple[str, tuple[str, ...]]:
             mark = file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
         if (error := _not(path, "utf-8")) is None:
             return "utf-8-sig" if mark else "utf-8", ()
-        with path.open("rb") as file:
-            binary = any(b"\0" in block for block in iter(lambda: file.read(BLOCK), b""))
-        if not binary and (error := _not(path, "cp1252")) is None:
+        if (error := _not(path, "cp1252")) is None:
             return "cp1252", ("not UTF-8: read as Windows-1252",)
     except OSError as wrong:
         raise NbrError(f"cannot read {path}: {wrong.strerror or wrong}") from None
@@ -135,6 +133,8 @@ def _not(path: Path, encoding: str) -> UnicodeDecodeError | None:
     try:
         with path.open("rb") as file:
             for block in iter(lambda: file.read(BLOCK), b""):
+                if b"\0" in block:
+                    raise NbrError(f"{path}: {BINARY}")
                 decoder.decode(block)
             decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:

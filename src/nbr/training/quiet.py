@@ -34,8 +34,8 @@ def patient_interrupt() -> Iterator[Callable[[], bool]]:
 
     Python hands Ctrl-C to the main thread alone, and a program that deals with it in its own way is left to do so.
     """
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    main, before = threading.current_thread() is threading.main_thread(), signal.getsignal(signal.SIGINT)
+    if not main or not (before is signal.default_int_handler or getattr(before, "breaks_off", False)):
         yield lambda: False
         return
     pressed: list[int] = []
@@ -49,4 +49,4 @@ def patient_interrupt() -> Iterator[Callable[[], bool]]:
     try:
         yield lambda: bool(pressed)
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before)

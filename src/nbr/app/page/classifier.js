@@ -6,9 +6,12 @@ import { drawing, picture } from "./drawing.js";
 const SCALE = "pixels from 0 to 1";
 const SVG = "http://www.w3.org/2000/svg";
 
+const apart = (labels) => (labels.length === 2 ? `tells ${labels.join(" from ")}` : `tells ${labels.slice(0, -1).join(", ")} and ${labels.at(-1)} apart`);
+const SEEN = 0.005; // a weight that rounds to 0 is not shown
+
 export function classifier(model, main) {
-  const contents = Object.entries(model.contents).map(([name, count]) => `${count.toLocaleString("en")} ${name}`);
-  document.getElementById("about").textContent = `tells ${model.labels.join(" from ")}; ${contents.join(", ")}`;
+  const contents = Object.entries(model.contents).filter(([, count]) => count > 0).map(([name, count]) => `${count.toLocaleString("en")} ${name}`);
+  document.getElementById("about").textContent = `${apart(model.labels)}; ${contents.join(", ")}`;
   const digits = model.preparation.kind === "digits";
   let running = new AbortController();
   const tried = model.samples?.length ? samples(model, (number) => update({ sample: number })) : null;
@@ -74,7 +77,7 @@ export function classifier(model, main) {
     circle.replaceChildren(...(radius ? [circles(verdict.prepared_radius, null)] : []));
     found.textContent = model.attack ? "An attack is looking for the smallest change …" : "";
     shown.replaceChildren(...(verdict.image ? [picture(verdict.image, model.shape, `${verdict.label}: as it was seen`)] : []));
-    rules.replaceChildren(...verdict.rules.map((rule) => reason(rule, verdict.rules[0].weight)));
+    rules.replaceChildren(...verdict.rules.filter((rule, place) => place === 0 || rule.weight >= SEEN).map((rule) => reason(rule, verdict.rules[0].weight)));
   }
 
   function reason(rule, most) {
@@ -84,7 +87,7 @@ export function classifier(model, main) {
     const words = make("span", { class: "says" }, make("b", {}, `${rule.kind} ${rule.rule}`), ` speaks for ${rule.speaks_for}${own}`);
     const weight = make("span", { class: "bar", role: "img", "aria-label": `weight ${two(rule.weight)}` }, width);
     const remembered = rule.image ? picture(rule.image, model.shape, "what it remembers") : null;
-    return make("li", { class: "reason" }, words, make("span", { class: "interval" }, weight, make("span", { class: "number" }, two(rule.weight))), remembered);
+    return make("li", { class: "reason" }, words, make("span", { class: "interval" }, weight, make("span", { class: "number" }, `weight ${two(rule.weight)}`)), remembered);
   }
 
   function attacked(verdict, attack) {

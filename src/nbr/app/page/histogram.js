@@ -2,6 +2,7 @@
 
 import { make } from "./common.js";
 
+const ABOVE = 1.6; // how far ranges may rise above the tallest bar, in bars: those of few rows would dwarf it
 const percent = (share) => (share === null ? "…" : share > 0 && share < 0.005 ? "<1%" : `${Math.round(100 * share)}%`);
 
 export function histogram(variable, pressed, asked) {
@@ -25,7 +26,10 @@ export function histogram(variable, pressed, asked) {
       body.replaceChildren(...parts);
       if (number) ends.replaceChildren(make("span", {}, now.bars[0].value), make("span", {}, now.bars.at(-1).value));
     }
-    const most = Math.max(1e-9, ...[...now.bars, ...(base?.bars ?? [])].map((bar) => bar.probability ?? 0));
+    const tallest = Math.max(1e-9, ...[...now.bars, ...(base?.bars ?? [])].map((bar) => bar.probability ?? 0));
+    const ranges = Math.max(...now.bars.map((bar) => bar.range?.[1] ?? 0));
+    const most = Math.min(1, Math.max(tallest, Math.min(ranges, ABOVE * tallest)));
+    if (number) body.dataset.most = percent(most);
     now.bars.forEach((bar, place) => parts[place].show(bar, base?.bars[place] ?? null, number ? most : 1));
     rows.textContent = now.rows === null ? "" : `${now.rows < 10 ? now.rows.toFixed(1) : Math.round(now.rows).toLocaleString("en")} rows`;
     element.mark(chosen);
@@ -49,7 +53,7 @@ function bar(variable, { value, set }, pressed, kind, ...inside) {
   element.dataset.value = value;
   element.say = (now, base) => {
     const unit = variable.unit && !["date", "time", "clock"].includes(variable.unit) ? ` ${variable.unit}` : "";
-    const range = now.range ? `, ${percent(now.range[0])} to ${percent(now.range[1])} by so few rows` : "";
+    const range = now.range ? `, 95% range ${percent(now.range[0])} to ${percent(now.range[1])}` : "";
     const before = base?.probability != null && Math.abs(base.probability - (now.probability ?? 0)) > 0.004 ? `, without a condition ${percent(base.probability)}` : "";
     const words = now.probability === null ? `${variable.name} ${value}${unit}: not computed` : `${variable.name} ${value}${unit}: ${percent(now.probability)}${range}${before}`;
     if (kind === "piece") element.setAttribute("aria-label", words); // the others have their words inside

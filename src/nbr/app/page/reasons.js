@@ -100,7 +100,7 @@ export class Reasons {
   show(answer) {
     this.answer.hidden = false;
     this.gauge.show(answer.conflict, answer.bounds?.conflict);
-    this.under.textContent = `${answer.question ?? answer.variable}, ${answer.given ? `given ${answer.given}` : "given nothing"}`;
+    this.under.textContent = `${answer.question ?? answer.variable}, ${answer.given ? `given ${answer.given}` : "without a condition"}`;
     this.legend.show(answer.exact);
     if (answer.values) return this.ranked(answer);
     this.bar.hidden = false;
@@ -180,7 +180,7 @@ export class Reasons {
         this.all = true;
         this.draw();
       };
-      items.push(make("li", {}, make("button", { type: "button", onclick: press }, `${more} more rules`)));
+      items.push(make("li", {}, make("button", { type: "button", onclick: press }, rules.length ? `${more} more rules` : `Show all ${more} rules`)));
     }
     const focused = document.activeElement?.id;
     const field = this.rules.contains(document.activeElement) && document.activeElement.closest(".editing") ? document.activeElement : null;
@@ -261,7 +261,7 @@ export class Reasons {
         parts.push(make("h3", {}, "What to observe next"));
         const items = useful.map((each) => {
           const go = make("button", { type: "button", onclick: () => this.point(each.variable) }, each.variable);
-          return make("li", {}, go, ` the gap of ${two(gap)} would be ${two(each.gap)} on average`);
+          return make("li", {}, go, `the gap of ${two(gap)} would be ${two(each.gap)} on average`);
         });
         parts.push(make("ul", { class: "next" }, ...items));
       }

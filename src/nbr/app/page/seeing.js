@@ -88,7 +88,7 @@ export class Pictures {
       const lines = [...this.tiles].filter(([name]) => name in found.pictures).map(([name, tile]) => ({ ...tile, question: found.pictures[name].question }));
       await askAll(lines, about, signal, (line, answer) => {
         line.measure(answer);
-        this.gauge.show(answer.conflict);
+        this.gauge.show(answer.conflict, answer.bounds?.conflict);
       }, () => 0);
     } finally {
       if (!signal.aborted) this.element.removeAttribute("aria-busy");

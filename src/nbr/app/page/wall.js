@@ -28,10 +28,10 @@ export class Wall {
     this.element = make(
       "section",
       { class: "panel set-here", "aria-label": "Columns" },
-      make("div", { class: "line tools" }, make("h2", {}, "How often"), ...(this.cards.length > MANY ? [this.search] : [])),
+      make("div", { class: "line tools" }, make("h2", {}, "Distributions"), ...(this.cards.length > MANY ? [this.search] : [])),
       make("p", { class: "quiet" }, "Click a bar to set it as a condition; all columns follow."),
       this.list,
-      make("ul", { class: "legend", "aria-label": "How to read the columns" }, key("fill", "share of rows under the condition"), key("ghost", "without one"), key("whisker", "95% range by so many rows"), key("by-rules", "[belief, plausibility] where a rule speaks")),
+      make("ul", { class: "legend", "aria-label": "How to read the columns" }, key("fill", "share of rows under the condition"), key("ghost", "without a condition"), key("whisker", "95% range"), key("by-rules", "[belief, plausibility] where a rule speaks")),
       this.note,
     );
   }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, FastAPI, File, Request, UploadFile
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
+from pydantic import WithJsonSchema
 from starlette.exceptions import HTTPException
 
 import nbr
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[1] / "page"
 PLACES = {"index.html": "/", "docs.html": "/docs"}
 LINKED = b'<link rel="stylesheet" href="/style.css">'
+Sent = Annotated[UploadFile, WithJsonSchema({"type": "string", "format": "binary"})]  # as makers of clients know files
 Files = Annotated[
-    list[UploadFile],
+    list[Sent],
     File(min_length=1, max_length=bodies.AT_ONCE, description="PNG, JPEG, GIF, BMP or WebP files."),
 ]
 Routes = Callable[[APIRouter, Any, Lanes], None]
