@@ -9,7 +9,10 @@ import nbr
 import rule_bases
 import selectors_oracle
 from nbr.asking import explaining
+from nbr.asking.answer import Answer
+from nbr.clock import OutOfTime
 from nbr.language import parse
+from nbr.model import Model
 
 SMALL = 1e-9
 
@@ -118,6 +121,31 @@ def test_without_time_the_effects_are_bounded() -> None:
         for name in ("belief", "plausibility", "conflict"):
             low, high = getattr(other.without.bounds, name)
             assert low - SMALL <= getattr(one.without, name) <= high + SMALL
+
+
+def test_rules_that_were_not_examined_are_not_what_the_answer_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = nbr.World({f"x{at}": nbr.Bit() for at in range(6)} | {"t": nbr.Real(0, 9, step=1)})
+    rules = [nbr.Clause("x0 -> x1", 0.8), nbr.Clause("hot -> x2", 0.5), nbr.Clause("x2 -> x3 | x4", 0.5)]
+    model = nbr.Reasoner(world.with_words({"hot": {"t": [3, 7]}}), rules)
+    true = explaining.ask
+
+    def late(part: Model, *rest: object) -> Answer:
+        if len(part.rules) < len(rules) and part.rules[0] is model.rules[0]:
+            raise OutOfTime
+        return true(part, *rest)
+
+    monkeypatch.setattr(explaining, "ask", late)
+    found = model.explain("x1", "x0", budget=20.0)
+    assert [each.rule for each in found.effects if each.computed(found.answer)] == [1]
+    assert found.about == ("x0", "x1")
+
+
+def test_a_contradiction_is_told_apart_from_one_with_the_condition() -> None:
+    world = nbr.World.bits(3)
+    alone = nbr.Reasoner(world, [nbr.Clause("x0", 0.9), nbr.Clause("~x0", 0.8), nbr.Clause("x1 -> x2", 0.9)])
+    assert "Rules 1 and 2 contradict each other." in alone.explain("x2", "x1").words()
+    given = nbr.Reasoner(world, [nbr.Clause("x0 -> x1", 0.9), nbr.Clause("x0 -> ~x1", 0.8)])
+    assert "Rules 1 and 2 and the condition contradict each other." in given.explain("x2", "x0").words()
 
 
 def test_rules_in_no_minimal_set_are_known_to_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

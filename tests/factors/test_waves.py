@@ -41,6 +41,17 @@ def test_sums_and_gradients_of_a_batch_do_not_depend_on_the_order(
         assert torch.allclose(slope, other, rtol=1e-10, atol=1e-12)
 
 
+def test_one_entry_may_stand_for_all_conditions_of_a_batch() -> None:
+    """The same sum where one of two tables of a shape has a row for each condition, and the other one for all."""
+    order = find([(0, 1), (2, 3), (0,), (2,), (1,), (3,)], [2] * 4)
+    generator = torch.Generator().manual_seed(0)
+    shapes = [(2, 2), (2, 2), (4, 2), (1, 2), (2,), (2,)]
+    tables = [torch.rand(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+    found = contraction.log_sums(order, tables)
+    tables[3] = tables[3].expand(4, 2)
+    assert torch.allclose(found, contraction.log_sums(order, tables), rtol=0, atol=1e-12)
+
+
 def test_a_chain_is_summed_in_few_steps() -> None:
     """Two hundred links, each with two tables of its own: as they come every link waits for the one before."""
     links = 200

@@ -99,6 +99,6 @@ def differences(reasoner: "Reasoner", one: str, other: str, seed: int) -> list[D
         labels = [variable.show(code) for code in range(len(variable.labels))]
         shares = [np.array([(side.astype(str) == label).mean() for label in labels]) for side in sides]
         widest = int(np.abs(shares[0] - shares[1]).argmax()) if len(variable.labels) > 2 else len(variable.labels) - 1
-        told = [f"{labels[widest]} {share[widest]:.2f}" for share in shares]
+        told = [f"{labels[widest]}: {share[widest]:.0%}" for share in shares]
         found.append(Difference(name, float(np.abs(shares[0] - shares[1]).sum() / 2), told[0], told[1]))
     return sorted(found, key=lambda each: -each.distance)

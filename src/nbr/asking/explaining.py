@@ -81,7 +81,8 @@ def explain(
     with torch.no_grad(), suppress(OutOfTime), clock.until(limits.deadline + GRACE):
         gaps = Gaps(model, question, proposition, condition, found.families is not None, settings, limits, memo)
         observations = gaps.ranked(answer.ignorance)
-    presence, moved = detached(model.presence), [each.rule - 1 for each in effects if each.change(answer) > 0]
+    presence = detached(model.presence)
+    moved = [each.rule - 1 for each in effects if each.change(answer) > 0 and each.computed(answer)]
 
     def ranked(sets: reasons.Sets) -> list[list[int]]:
         """The most probable first; rules that exclude one another are no reason together."""

@@ -74,8 +74,11 @@ def _summed(order: Order, tables: Sequence[Tensor]) -> tuple[list[Tensor], Tenso
 
 
 def _parts(wave: Wave, values: Sequence[Tensor]) -> list[Wave]:
-    """A wave, or its steps one by one: large tables are not worth a copy, which stacking them is."""
-    if max(values[wave.lefts[0]].numel(), values[wave.rights[0]].numel()) <= SMALL:
+    """A wave, or its steps one by one: large tables are not worth a copy, which stacking them is. Nor can tables be
+    stacked of which some have one entry for all conditions of a batch.
+    """
+    small = max(values[wave.lefts[0]].numel(), values[wave.rights[0]].numel()) <= SMALL
+    if small and all(len({values[number].shape for number in side}) == 1 for side in (wave.lefts, wave.rights)):
         return [wave]
     each = zip(wave.lefts, wave.rights, wave.results, strict=True)
     return [replace(wave, lefts=(left,), rights=(right,), results=(number,)) for left, right, number in each]
