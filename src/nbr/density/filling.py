@@ -39,8 +39,12 @@ def predicted(model: Model, source: tables.TableLike, column: str, seed: int) ->
     return found if index is None else found.set_axis(index, axis=0)
 
 
-def predict(model: Model, table: Table, column: str, seed: int, found: Cells | None = None) -> pd.DataFrame:
+def predict(
+    model: Model, table: Table, column: str, seed: int, found: Cells | None = None, alike: Tensor | None = None
+) -> pd.DataFrame:
     """The column of each row from the others: its value, and how sure that is; or what another model `found` of it.
+
+    `alike` is the log of how often rows are like each, where that is known already.
 
     Of a label, the probability, its 95% range (`low` and `high`: what `rows` that are alike leave possible, and columns
     never seen together; where the model does not know its rows, what stays open alone), and the probability of each
@@ -51,10 +55,13 @@ def predict(model: Model, table: Table, column: str, seed: int, found: Cells | N
     if found.chances is None:
         frame["low"], frame["high"] = (_shown(model.world, column, found.quantiles()[:, at]) for at in (0, 2))
         return frame
+    rest = _without(model, table.codes, column)
+    if model.seen is not None and alike is None:
+        alike = _alike(model, rest, seed)
     ranges = _open(model, table.codes, column, found, seed)
     frame["probability"] = found.chances.max(dim=1).values.numpy()
     lows, highs = (torch.tensor(ends, dtype=torch.float64) for ends in zip(*ranges, strict=True))
-    rows = _rows(model, table.codes, column, seed)
+    rows = _rows(model, rest, column, alike)
     if rows is not None and model.seen is not None:
         worth = rows / model.seen.dispersion
         lows, highs = wilsons(lows, worth)[0], wilsons(highs, worth)[1]
@@ -109,27 +116,25 @@ def impute(model: Model, source: tables.TableLike, seed: int) -> Imputed:
     filled = table.codes.clone()
     holed = table.codes.isnan().any(dim=1).nonzero()[:, 0]
     for rows in holed.split(Completed.rows_at_once(model.world) if model.reads else max(1, len(holed))):
-        completed = Completed.of(model, table.codes[rows], seed) if len(rows) else None
+        if not len(rows):
+            break
+        known = table.codes[rows].masked_fill(model.world.outside(table.codes[rows]), torch.nan)
+        completed = Completed.of(model, known, seed)
+        alike = None if model.seen is None else _alike(model, known, seed, completed)
         for at, name in enumerate(model.world.names):
             holes = table.codes[rows, at].isnan()
-            if bool(holes.any()):
-                part = None if completed is None else completed.of_rows(holes)
-                frame = _filled(model, table.codes[rows[holes]], name, seed, part)
-                filled[rows[holes], at] = _codes(model.world, name, frame)
-                lines = {"row": (rows[holes] + 1).numpy(), "column": name, "value": ""}
-                known = {key: frame[key] for key in ("probability", "low", "high") if key in frame}
-                told.append(pd.DataFrame({**lines, **known}))
+            if not bool(holes.any()):
+                continue
+            found = cells(model, known[holes], name, seed, None if completed is None else completed.of_rows(holes))
+            some = None if alike is None else alike[holes]
+            frame = predict(model, Table(model.world, known[holes]), name, seed, found, some)
+            values = [model.world.code(name, value) for value in frame[name]]
+            filled[rows[holes], at] = torch.tensor(values, dtype=torch.float64)
+            lines = {"row": (rows[holes] + 1).numpy(), "column": name, "value": ""}
+            sure = {key: frame[key] for key in ("probability", "low", "high") if key in frame}
+            told.append(pd.DataFrame({**lines, **sure}))
     listed = pd.concat(told).sort_values("row", kind="stable", ignore_index=True) if told else pd.DataFrame()
     return Imputed(source, model.world, table.codes, filled, listed)
-
-
-def _codes(world: World, name: str, frame: pd.DataFrame) -> Tensor:
-    return torch.tensor([world.code(name, value) for value in frame[name]], dtype=torch.float64)
-
-
-def _filled(model: Model, codes: Tensor, name: str, seed: int, completed: Completed | None) -> pd.DataFrame:
-    found = cells(model, codes, name, seed, completed)
-    return predict(model, Table(model.world, codes), name, seed, found)
 
 
 @dataclass(frozen=True)
@@ -207,32 +212,39 @@ def _range(
     return (chance, chance) if left.range is None and not left.note else left.range or (0.0, 1.0)
 
 
-def _rows(model: Model, codes: Tensor, column: str, seed: int) -> Tensor | None:
+def _rows(model: Model, rest: Tensor, column: str, alike: Tensor | None) -> Tensor | None:
     """How many rows like each the model was learned from, n P(rest of the row); None where it does not know."""
-    world = model.world
-    rest = codes.clone()
-    rest[:, world.column(column)] = torch.nan
-    rest[world.outside(rest)] = torch.nan
-    shown = ~rest.isnan()
+    world, shown = model.world, ~rest.isnan()
     patterns, member = shown.unique(dim=0, return_inverse=True)
     counts = [
         rows_of(model.seen, [column, *(name for name, there in zip(world.names, each, strict=True) if there)])
         for each in patterns.tolist()
     ]
-    if any(count is None for count in counts):
+    if alike is None or any(count is None for count in counts):
         return None
-    numbers = [at for at, variable in enumerate(world.variables.values()) if variable.numeric]
-    alike: Tensor | None
-    if bool(shown[:, numbers].any()) or not model.reads:
-        alike = model.base.log_alike(rest)
-        if alike is None:
-            scores = model.base.log_prob(rest)
-            if scores is None:
-                return None
-            alike = scores.masked_fill(shown[:, numbers].any(dim=1), -torch.inf)
-    else:
-        alike = score(model, Table(world, rest), seed).log_prob
     return torch.tensor(counts, dtype=torch.float64)[member] * alike.exp().clamp(max=1.0)
+
+
+def _alike(model: Model, rest: Tensor, seed: int, completed: Completed | None = None) -> Tensor | None:
+    """log of how often rows are like each in what is known of it, numbers in the same piece; None where it is not."""
+    numbers = [at for at, variable in enumerate(model.world.variables.values()) if variable.numeric]
+    shown = ~rest[:, numbers].isnan()
+    if model.reads and not bool(shown.any()):
+        if completed is not None:
+            return completed.log_prob(model.base, rest)
+        return score(model, Table(model.world, rest), seed).log_prob
+    found = model.base.log_alike(rest)
+    if found is None:
+        scores = model.base.log_prob(rest)
+        found = None if scores is None else scores.masked_fill(shown.any(dim=1), -torch.inf)
+    return found
+
+
+def _without(model: Model, codes: Tensor, column: str) -> Tensor:
+    """Rows without a column, and without what no value is."""
+    rest = codes.clone()
+    rest[:, model.world.column(column)] = torch.nan
+    return rest.masked_fill(model.world.outside(rest), torch.nan)
 
 
 def _told(world: World, row: Tensor, column: str) -> Expression | None:

@@ -8,7 +8,8 @@ of its labels, for all columns of a row the same ones, so that filling many hole
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -19,13 +20,15 @@ from nbr.density.likelihood import log_weights, marginal
 from nbr.errors import NbrError
 from nbr.model import Model
 from nbr.points.numbered import listing
+from nbr.priors import Prior
 from nbr.world import World
 
 AT_ONCE = 1 << 15  # rows, with every value in turn
 COMPLETED = 1 << 22  # points that complete rows, at a time
 FILLS = 64  # completions of a hole that rules read
 DRAWS = 512  # of a number
-SHARED = 256  # completions of a row, for all of its holes
+SHARED = 64  # completions of a row, for all of its holes
+OVERALL = 1 << 14  # points of the prior, for the share that rules keep
 NUMBERS = 1 << 24  # of such completions, at a time
 MIDDLE = 0.5
 NINE_IN_TEN = (0.05, MIDDLE, 0.95)  # the shares that a number is told by
@@ -75,10 +78,11 @@ class Cells:
 
 @dataclass(frozen=True)
 class Completed:
-    """Rows of which all holes were filled by the prior, and log P_keep of each completion."""
+    """Rows of which all holes were filled by the prior, log P_keep of each completion, and log of its mean overall."""
 
     points: Tensor  # (rows, completions, columns)
     log_keep: Tensor  # (rows, completions)
+    log_share: float
 
     @classmethod
     def of(cls, model: Model, codes: Tensor, seed: int) -> Completed | None:
@@ -88,10 +92,12 @@ class Completed:
         if not bool(rest[:, reads].isnan().any()) or listing(model.world) is not None:
             return None
         with torch.no_grad():
-            points = model.base.complete(rest, SHARED, torch.Generator().manual_seed(seed))
+            generator = torch.Generator().manual_seed(seed)
+            points = model.base.complete(rest, SHARED, generator)
+            share = log_keep(model, model.base.sample(OVERALL, generator)).logsumexp(dim=0) - math.log(OVERALL)
             kept = log_keep(model, points.flatten(0, 1)).view(points.shape[:2])
         none = (kept == -torch.inf).all(dim=1, keepdim=True)  # where rules rule out all, the prior is all that is known
-        return cls(points, kept.masked_fill(none, 0.0))
+        return cls(points, kept.masked_fill(none, 0.0), float(share))
 
     @classmethod
     def rows_at_once(cls, world: World) -> int:
@@ -99,7 +105,13 @@ class Completed:
         return max(1, NUMBERS // (SHARED * len(world)))
 
     def of_rows(self, rows: Tensor) -> Completed:
-        return Completed(self.points[rows], self.log_keep[rows])
+        return replace(self, points=self.points[rows], log_keep=self.log_keep[rows])
+
+    def log_prob(self, base: Prior, rows: Tensor) -> Tensor | None:
+        """The log-likelihood of the rows themselves, by a prior and what rules keep: (rows,)."""
+        score = base.log_prob(rows)
+        mean = self.log_keep.logsumexp(dim=1) - math.log(self.log_keep.shape[1])
+        return None if score is None else score + mean - self.log_share
 
     def kept(self, at: int, labels: int) -> Tensor:
         """log of the mean P_keep of the completions with each label in a column: (rows, labels).
