@@ -80,3 +80,12 @@ def test_observations_leave_all_verbs() -> None:
     assert str(seen.rank("x1")).splitlines()[1:] == str(reasoner.rank("x1", given)).splitlines()[1:]
     columns = ["variable", "value", "probability"]
     pd.testing.assert_frame_equal(seen.marginals()[columns], reasoner.marginals(given)[columns])
+
+
+def test_rules_are_found_by_what_they_read() -> None:
+    rules = [nbr.Clause("x0 -> x1", 0.9), nbr.Clause("x1", 0.5)]
+    found = nbr.Reasoner(nbr.World.bits(3), rules).model.readers
+    assert {name: [str(rule) for rule in each] for name, each in found.items()} == {
+        "x0": [str(rules[0])],
+        "x1": [str(rules[0]), str(rules[1])],
+    }

@@ -175,6 +175,15 @@ class Model:
         return _degrees([rule.belief for rule in self.rules])
 
     @cached_property
+    def readers(self) -> dict[str, list[Rule]]:
+        """The rules that read each variable, where some do."""
+        found: dict[str, list[Rule]] = {}
+        for rule in self.rules:
+            for name in rule.inputs:
+                found.setdefault(name, []).append(rule)
+        return found
+
+    @cached_property
     def shares(self) -> bool:
         """Whether rules may share a selector with others."""
         return any(rule.choice is not None or rule.source is not None for rule in self.rules)

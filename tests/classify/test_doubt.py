@@ -13,7 +13,6 @@ import nbr
 from nbr import NbrError, RobustClassifier
 from nbr.classify import damage, strangers
 from nbr.classify.doubt import Doubt
-from nbr.classify.intervals import Intervals, in_label, recorded
 from nbr.classify.rejection import Rejection, separation
 
 SMALL = {"networks": 1, "linear": False, "width": 32, "depth": 1, "head": 8, "epochs": 15, "batch_size": 64}
@@ -151,47 +150,3 @@ def test_thresholds_and_separation_by_counting() -> None:
         with pytest.raises(NbrError, match="what a classifier passes on|what is passed on|passes on"):
             Rejection.restored(found.tensors() | wrong)
     assert Rejection.of({"radius": values[:5]}, right[:5]) is None
-
-
-def test_evidence_is_weighed_by_how_often_labels_are_right_as_masses_are() -> None:
-    """Against mass functions on all sets of three labels, discounted or mixed with certainty of the label."""
-    dice = np.random.default_rng(0)
-    sets = [frozenset(k for k in range(3) if code >> k & 1) for code in range(1, 8)]
-    masses = dice.dirichlet(np.full(7, 0.5), 200)
-
-    def ends(mass: np.ndarray) -> Intervals:
-        inside = np.array([[each == {k} for each in sets] for k in range(3)], dtype=float)
-        meets = np.array([[k in each for each in sets] for k in range(3)], dtype=float)
-        return Intervals(torch.from_numpy(mass @ inside.T), torch.from_numpy(mass @ meets.T), torch.zeros(len(mass)))
-
-    told = ends(masses)
-    scores, share = told.plausibility.log(), torch.from_numpy(dice.random(200))
-    found = recorded(told, share, scores)
-    label = scores.argmax(dim=1).numpy()
-    wanted = masses.copy()
-    for row, (best, target) in enumerate(zip(label, share.tolist(), strict=True)):
-        sure = masses[row, sets.index(frozenset([best]))]
-        if target < sure:
-            wanted[row] *= target / sure
-            wanted[row, -1] += 1 - target / sure
-        else:
-            wanted[row] *= (1 - target) / (1 - sure)
-            wanted[row, sets.index(frozenset([best]))] += (target - sure) / (1 - sure)
-    assert 0.1 < np.mean(share.numpy() < told.belief.numpy()[np.arange(200), label]) < 0.9
-    torch.testing.assert_close(found.belief, ends(wanted).belief)
-    torch.testing.assert_close(found.plausibility, ends(wanted).plausibility)
-    torch.testing.assert_close(in_label(found, scores), share)
-    assert bool((found.belief <= found.plausibility).all())
-    assert bool((found.plausibility.argmax(dim=1).numpy() == label).all())
-
-
-@pytest.mark.parametrize(("before", "share"), [(0.0, 0.4), (1.0, 0.4), (1.0, 1.0), (0.0, 0.0), (0.3, 0.0)])
-def test_evidence_at_its_ends(before: float, share: float) -> None:
-    """No belief that could be discounted, or no doubt that could be mixed away; two labels."""
-    told = Intervals(torch.tensor([[before, 0.0]]), torch.tensor([[1.0, 1 - before]]), torch.zeros(1))
-    found = recorded(told.__class__(told.belief.double(), told.plausibility.double(), told.conflict),
-                     torch.tensor([share]).double(), torch.tensor([[0.0, -1.0]]))  # fmt: skip
-    assert float(found.belief[0, 0]) == pytest.approx(share)
-    assert float(found.plausibility[0, 0]) == 1
-    assert float(found.belief[0, 1]) == 0
-    assert 0 <= float(found.plausibility[0, 1]) <= 1 - share + 1e-12

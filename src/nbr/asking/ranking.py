@@ -225,7 +225,7 @@ def _told_apart(model: Model, name: str, conditions: Conditions) -> tuple[list[A
     """The atoms about a variable in rules and conditions, and whether something else reads it."""
     atoms: dict[Atom, None] = {}
     apart = model.codec is not None
-    for part in _parts(model, conditions):
+    for part in _parts(model, name, conditions):
         if isinstance(part, Expression):
             atoms.update((atom, None) for atom in part.atoms() if atom.name == name)
         else:
@@ -233,7 +233,7 @@ def _told_apart(model: Model, name: str, conditions: Conditions) -> tuple[list[A
     return list(atoms), apart
 
 
-def _parts(model: Model, conditions: Conditions) -> Iterable[Expression | Rule]:
-    for part in (*model.rules, *conditions):
+def _parts(model: Model, name: str, conditions: Conditions) -> Iterable[Expression | Rule]:
+    for part in (*model.readers.get(name, ()), *conditions):
         statement = part.at_least(1.0) if isinstance(part, Rule) and part.levels() == [1.0] else None
         yield part if statement is None else statement

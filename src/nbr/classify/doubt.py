@@ -1,10 +1,9 @@
-"""How often a label is right of pictures like this one, damaged or not: so much the label is believed.
+"""How often a label is right of pictures like this one, damaged or not: the degree to which rules are believed.
 
 A small network tells it (`doubting.py` is how it learns) from what the classifier sees: the leads of the labels, how
 far the nearest examples of the two most plausible ones are, and where the picture lies along the principal directions
-of the examples, how much of it lies in coarse and fine ones, and outside them all. It tells by how much the odds differ
-from what the rules themselves believe, so that what it cannot tell leaves their word. Labels, probabilities and proofs
-do not depend on it.
+of the examples, how much of it lies in coarse and fine ones, and outside them all. Labels, probabilities and proofs do
+not depend on it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from nbr.errors import NbrError
 
 BANDS = ((0, 4), (4, 16), (16, 40), (40, 64))  # of directions
 TINY = 1e-3
-EDGE = 1e-2  # beliefs this near to 0 and 1 count as this
 BEST = 3  # of the labels, those whose leads are told in order
 
 
@@ -61,12 +59,12 @@ class Doubt:
     second: Tensor
     third: Tensor  # (width + 1, 1)
 
-    def share(self, features: Tensor, belief: Tensor) -> Tensor:
-        """The share of inputs like each whose label is right, from the belief of the rules in it (n,): (n,)."""
+    def degree(self, features: Tensor) -> Tensor:
+        """a of each input: (n,)."""
         values = (features - self.centre) / self.spread
         for layer in (self.first, self.second):
             values = torch.tanh(values @ layer[:-1] + layer[-1])
-        return torch.sigmoid((values @ self.third[:-1] + self.third[-1])[:, 0] + odds(belief)).double()
+        return torch.sigmoid(values @ self.third[:-1] + self.third[-1])[:, 0].double()
 
     def tensors(self) -> dict[str, Tensor]:
         """For a file."""
@@ -95,11 +93,6 @@ class Doubt:
         if not bool((tensors["spread"] > 0).all()):
             raise NbrError("the spread of a classifier's doubt is above 0")
         return cls(**{name: part.float() for name, part in tensors.items()})
-
-
-def odds(belief: Tensor) -> Tensor:
-    """The logarithm of the odds that rules believe in, which are never sure: (n,), float32."""
-    return torch.logit(belief.float().clamp(EDGE, 1 - EDGE))
 
 
 def features(known: Familiarity, seen: Seen, without: Tensor | None = None) -> Tensor:

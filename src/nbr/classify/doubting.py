@@ -1,7 +1,8 @@
 """Learning how often labels are right of damaged pictures, and which inputs a classifier had better pass on.
 
 From pictures of the training set, as they are and damaged in several ways, of which it is known whether the label was
-right, and from strangers, of which no label is. What is learned is the share of such pictures that are right.
+right, and from strangers, of which no label is. What is learned is the degree a at which a Bel, the belief in the
+label, is as high as the share of such pictures that are right.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy
 
 from nbr.classify.damage import damaged
-from nbr.classify.doubt import Doubt, Seen, features, odds
+from nbr.classify.doubt import Doubt, Seen, features
 from nbr.classify.evaluation import evaluate
 from nbr.classify.familiarity import Familiarity, kept_examples
 from nbr.classify.recipe import Sample, Watcher
@@ -46,14 +47,15 @@ def doubt(
     sample: Sample, rules: NonexpansiveRules, known: Familiarity, values: Range, seed: int, combine: str, watch: Watcher
 ) -> Doubt:
     """From training pictures, whose black and white are these values."""
-    told, start, right = examples(sample, rules, known, values, seed, combine)
+    told, belief, right = examples(sample, rules, known, values, seed, combine)
     centre, spread = told.mean(dim=0), told.std(dim=0).clamp(min=1e-3)
     layers, scaled = _layers(told.shape[1], seed), (told - centre) / spread
     source = torch.Generator().manual_seed(seed)
 
     def loss(step: int) -> Tensor:
         rows = torch.randint(len(scaled), (BATCH,), generator=source)
-        return binary_cross_entropy_with_logits(layers(scaled[rows])[:, 0] + start[rows], right[rows])
+        said = torch.sigmoid(layers(scaled[rows])[:, 0]) * belief[rows]
+        return binary_cross_entropy(said.clamp(1e-6, 1 - 1e-6), right[rows])
 
     steps = min(STEPS, max(LEAST, PASSES * len(scaled) // BATCH))
     optimiser = torch.optim.AdamW(layers.parameters(), lr=RATE, weight_decay=DECAY)
@@ -67,17 +69,17 @@ def doubt(
 def examples(
     sample: Sample, rules: NonexpansiveRules, known: Familiarity, values: Range, seed: int, combine: str
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Pictures as they are, damaged, and strange: features, odds by the rules, and 1 where labels are right."""
+    """Pictures as they are, damaged, and strange: features, beliefs in their labels, and 1 where these are right."""
     place = torch.full((len(sample.points),), -1)  # of an example among those that familiarity keeps
     kept = kept_examples(sample, seed)
     place[kept] = torch.arange(len(kept))
-    told, start, right = [], [], []
+    told, belief, right = [], [], []
     for points, truth, rows in drawn(sample, values, min(DRAWN, TIMES * len(sample.points)), seed, STRANGE):
         seen = Seen.by(rules, points, evaluate(rules, points, combine))
         told.append(features(known, seen, place[rows]))
-        start.append(odds(seen.belief))
+        belief.append(seen.belief.float())
         right.append((seen.labels == truth).float())
-    return torch.cat(told), torch.cat(start), torch.cat(right)
+    return torch.cat(told), torch.cat(belief), torch.cat(right)
 
 
 def drawn(

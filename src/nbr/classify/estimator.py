@@ -76,7 +76,7 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         found = self._evaluate(X)
         scores, radius = found.scores(), found.radius(self._furthest)
         degree = self._degree(X, found, scores)
-        told = self._weighed(found, scores, degree) if len(self.classes_) <= MOST_LABELS else None
+        told = discounted(found.intervals(), degree) if len(self.classes_) <= MOST_LABELS else None
         return Verdict(
             self.classes_[scores.argmax(dim=1).numpy()],
             None if told is None else torch.stack([told.belief, told.plausibility], dim=2).numpy(),
@@ -293,12 +293,7 @@ class BeliefEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def _intervals(self, X: ArrayLike) -> Intervals:
         found = self._evaluate(X)
-        scores = found.scores()
-        return self._weighed(found, scores, self._degree(X, found, scores))
-
-    def _weighed(self, found: Evaluation, scores: Tensor, degree: Tensor | None) -> Intervals:
-        """Belief and plausibility of the labels, as far as the rules are to be believed."""
-        return discounted(found.intervals(), degree)
+        return discounted(found.intervals(), self._degree(X, found, found.scores()))
 
     def _degree(self, X: ArrayLike, found: Evaluation, scores: Tensor) -> Tensor | None:
         """How far to believe what the rules say of inputs whose labels have these scores."""
@@ -336,7 +331,7 @@ def _sure(classifier: BeliefEstimator, X: ArrayLike) -> Array:
     """The belief in the label that is given."""
     found = classifier._evaluate(X)
     scores = found.scores()
-    return in_label(classifier._weighed(found, scores, classifier._degree(X, found, scores)), scores).numpy()
+    return in_label(discounted(found.intervals(), classifier._degree(X, found, scores)), scores).numpy()
 
 
 def _proved(classifier: BeliefEstimator, X: ArrayLike) -> Array:

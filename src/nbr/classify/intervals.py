@@ -12,7 +12,6 @@ from nbr.evidence.transforms import zeta_subsets
 from nbr.inference.few import signs
 
 MOST_LABELS = 16  # whose 2^16 sets are listed
-TINY = 1e-12  # beliefs below it are none
 
 
 @dataclass(frozen=True)
@@ -49,20 +48,6 @@ def discounted(told: Intervals, degree: Tensor | None) -> Intervals:
         return told
     a = degree[:, None]
     return Intervals(a * told.belief, 1 - a * (1 - told.plausibility), told.conflict)
-
-
-def recorded(told: Intervals, share: Tensor, scores: Tensor) -> Intervals:
-    """Evidence such that the belief in the most plausible label is the share of right labels of such inputs (n,).
-
-    Where the evidence says more than that, it is discounted; where it says less, it is mixed with certainty of the
-    label. Labels keep their order by plausibility.
-    """
-    label = torch.nn.functional.one_hot(scores.argmax(dim=1), scores.shape[1]).to(share.dtype)
-    before = in_label(told, scores)
-    told = discounted(told, (share / before.clamp(min=TINY)).clamp(max=1))
-    more = ((share - before) / (1 - before).clamp(min=TINY)).clamp(0, 1)[:, None]
-    ends = [part + more * (label - part) for part in (told.belief, told.plausibility)]
-    return Intervals(torch.minimum(*ends), ends[1], told.conflict)
 
 
 def in_label(told: Intervals, scores: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ from nbr.classify.evaluation import Evaluation, Scored, check_combine, evaluate
 from nbr.classify.experts import Experts
 from nbr.classify.familiarity import Familiarity, familiarity
 from nbr.classify.inputs import Pictures, progress
-from nbr.classify.intervals import MOST_LABELS, Intervals, in_label, recorded
+from nbr.classify.intervals import MOST_LABELS, discounted, in_label
 from nbr.classify.layouts import Layout
 from nbr.classify.modules import BareScores, Logits
 from nbr.classify.pairs import Pairs
@@ -83,8 +83,8 @@ class RobustClassifier(Pictures, BeliefEstimator):
         box: The lowest and the highest value of an input, such as (0, 1): black and white of pictures.
         preparation: How picture files are prepared: "none", "scale" for files of any size, "digits" as MNIST was made.
         combine: How rules are combined: "scaled" or "exact".
-        discount: Whether to believe rules only to the degree to which an input is similar to the examples; of pictures,
-            as often as labels of such pictures, damaged ones among them, are right.
+        discount: Whether to believe rules only to the degree to which an input is similar to the examples, and of
+            pictures also to the degree to which labels of damaged ones are right.
         held_out: The share of the examples that is used to calibrate probabilities and to set the threshold of
             `reject`.
         random_state: The seed of all randomness.
@@ -198,19 +198,13 @@ class RobustClassifier(Pictures, BeliefEstimator):
         told, scores = {"radius": found.radius(self._furthest)}, found.scores()
         if rules.labels <= MOST_LABELS:
             degree = self._familiar(points, found, scores) if self.discount else None
-            told["belief"] = in_label(self._weighed(found, scores, degree), scores)
+            told["belief"] = in_label(discounted(found.intervals(), degree), scores)
         self.rejection_ = Rejection.of(told, scores.argmax(dim=1) == truth)
 
     def _familiar(self, points: Tensor, found: Evaluation, scores: Tensor) -> Tensor | None:
         if self.doubt_ is None or self.familiarity_ is None or not isinstance(found, Scored):
             return super()._familiar(points, found, scores)
-        seen = Seen.by(self._rules(), points, found)
-        return self.doubt_.share(features(self.familiarity_, seen), seen.belief)
-
-    def _weighed(self, found: Evaluation, scores: Tensor, degree: Tensor | None) -> Intervals:
-        if self.doubt_ is None or degree is None or not isinstance(found, Scored):
-            return super()._weighed(found, scores, degree)
-        return recorded(found.intervals(), degree, scores)
+        return self.doubt_.degree(features(self.familiarity_, Seen.by(self._rules(), points, found)))
 
     def margin(self, X: ArrayLike) -> Array:
         """For two labels, log Pl of the second minus that of the first.
