@@ -147,7 +147,7 @@ def test_printing_and_parsing_gives_the_same_set(expression: ex.Expression) -> N
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "it is empty"),
+        ("", "a statement is missing"),
         ("(x1", r"'\)' is missing at the end"),
         ("x1)", "too many at character 3"),
         ("x1 & ", "missing at the end"),
