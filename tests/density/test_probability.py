@@ -46,10 +46,14 @@ def test_listed_and_counted_are_exact(seed: int) -> None:
 def test_levels_of_grade_are_counted() -> None:
     """A fuzzy rule that is a statement at each level, beside crisp ones."""
 
-    class Half(nbr.Clause):
+    class Half(nbr.Rule):
         def __init__(self, statement: str, belief: float) -> None:
-            super().__init__(statement, belief)
-            self.body, self.expression = self.expression, None  # as of any rule with more than two grades
+            super().__init__(belief)
+            self.body = nbr.parse(statement)
+
+        @property
+        def inputs(self) -> tuple[str, ...]:
+            return tuple(sorted(self.body.names()))
 
         def levels(self) -> list[float]:
             return [0.25, 1.0]
@@ -59,6 +63,9 @@ def test_levels_of_grade_are_counted() -> None:
 
         def grades(self, points: torch.Tensor) -> torch.Tensor:
             return self.body.holds(self.world, points).to(points.dtype).clamp(min=0.25)
+
+        def describe(self) -> str:
+            return str(self.body)
 
     reasoner = nbr.Reasoner(nbr.World.bits(3), [Half("x0 -> x1", 0.9), nbr.Clause("x1 -> x2", 0.7), Half("x0", 0.6)])
     sums = counted(reasoner.model, nbr.parse("x2"), nbr.parse("x0"), time.monotonic() + 30)
