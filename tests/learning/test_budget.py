@@ -120,3 +120,20 @@ def test_rules_learn_from_as_many_rows_as_memory_has_room_for(monkeypatch: pytes
     for share, rows in ((0.0, 100), (0.2, 100 // objectives.FILLS)):
         some = tables.Table(data.world, holed(data.codes, share))
         assert len(objectives.objective(bank, prior, {"train": some}, 0).codes["train"]) == rows
+
+
+def test_nothing_falls_short_of_one_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mixture that was cut short, here one of columns torn apart, is not delivered where one tree says more."""
+    source = np.random.default_rng(0)
+    first = source.integers(0, 4, 600)
+    columns = [first, *((first + (source.random(600) < 0.1)) % 4 for _ in range(7))]
+    table = pd.DataFrame({f"c{at}": [f"w{value}" for value in column] for at, column in enumerate(columns)})
+    whole = tables.read(table)
+    apart = torch.stack([whole.codes[source.permutation(600), at] for at in range(8)], dim=1)
+    torn = priors.trees(tables.Table(whole.world, apart), 1, together=False)
+    monkeypatch.setattr(fitting, "choose", lambda *_: (torn, "torn"))
+    report = fitting.fit_report(table, steps=1, seed=0, progress=False)
+    assert report.prior == fitting.SIMPLER
+    assert report.rules == 0 or not report.reasoner.rules
+    assert report.held_out is not None
+    assert report.held_out.log_likelihood > float(torn.log_prob(whole.codes).mean()) + 1

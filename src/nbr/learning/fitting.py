@@ -39,7 +39,7 @@ from nbr.learning.rates import WORDS
 from nbr.learning.readable import fit_clauses
 from nbr.learning.splitting import Split, split
 from nbr.learning.training import DRAWN
-from nbr.learning.worth import KEPT, Worth, affordable
+from nbr.learning.worth import KEPT, ONE_TREE, Worth, affordable, simplest
 from nbr.priors import Independent, Mixture
 from nbr.reasoner import Reasoner
 from nbr.storage.locks import hold
@@ -48,6 +48,7 @@ from nbr.training import Watcher, here, reporter
 from nbr.world import World
 
 GROWTH = (1, 4, 16, 48)  # rules for each set of columns
+SIMPLER = "one tree: more trees and rules, as far as the time went, told less of rows held out"
 BELOW = 2.0  # standard errors by which rules on a uniform prior may fall short of trees: they say what is not known
 PRIOR = 0.45  # of the time, for trees
 GROWING = 0.4  # of what is left, for the number of rules, where all rows are to be trained on after that
@@ -193,8 +194,14 @@ def fit_report(
             trees = replace(maker, prior=found).alone(_parts(rows), chosen.settings)
             if isinstance(found, Mixture) and not found.alone and gains(chosen, trees, "valid", times=BELOW):
                 maker, chosen, why = replace(maker, prior=found), trees, words
+        simple = simplest(rows, seed)
+        if prior == rules == "auto" and isinstance(maker.prior, Mixture):  # that time cut short
+            one = replace(maker, prior=simple[ONE_TREE])
+            tree = one.alone(_parts(rows), chosen.settings)
+            if gains(chosen, tree, "valid", times=BELOW):
+                maker, chosen, why = one, tree, SIMPLER
         rated = base_rates(maker, rows, chosen) if prior == "auto" else None
-        worth = Worth.of(rows, chosen, prior_alone(chosen) if rated is None else rated, seed)
+        worth = Worth.of(rows, chosen, prior_alone(chosen) if rated is None else rated, simple)
         if not worth.rules:
             end = leave_alone(maker, rows, chosen, limit) if rated is None else leave_rates(maker, rows, rated)
         elif valid is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -15,10 +16,17 @@ from nbr.priors import Mixture, Prior, marginals, trees
 
 KEPT = 0.1  # of the prior's points that rules have to keep, lest a sample cost more than ten without them
 SLACK = 0.5  # of that, below which training has failed to keep as many as it should
+ONE_TREE = "one tree"
 TOLD = 0.5  # kept, below which it is told what a sample costs
 BESIDE_TREES = 2.0  # standard errors that rules have to gain over trees, which are quicker in all else
 COSTS = "; a sample takes about {:.0f} times as long as from the prior alone"
 COSTLY = "the prior alone: rules would keep {:.1%} of its draws, and sampling would cost far more than they gain"
+
+
+def simplest(rows: Split, seed: int) -> dict[str, Prior]:
+    """Models that nothing should fall short of: columns by themselves and one tree, from the rows to train on."""
+    train = rows.train.one_by_one(seed)
+    return {"independent columns": marginals(train), ONE_TREE: trees(train, 1, seed=seed)}
 
 
 @dataclass(frozen=True)
@@ -30,18 +38,15 @@ class Worth:
     words: str
 
     @classmethod
-    def of(cls, rows: Split, chosen: Trained, alone: Trained, seed: int) -> Worth:
-        """Rules beside a prior, the same or base rates alone, and the simplest models that there are."""
+    def of(cls, rows: Split, chosen: Trained, alone: Trained, simple: Mapping[str, Prior]) -> Worth:
+        """Rules beside a prior, the same or base rates alone, and the `simplest` models that there are."""
         costly = None if affordable(chosen) else COSTLY.format(chosen.kept)
         better = gains(alone, chosen, "valid", times=BESIDE_TREES if isinstance(alone.prior, Mixture) else 1.0)
         delivered = chosen if better and costly is None else alone
         part = "valid" if rows.test is None else "test"
         said = f"{gained(gain(alone, chosen, part))} by rules" + ("" if delivered is chosen else ", left out")
-        table, train = (rows.valid if rows.test is None else rows.test), rows.train.one_by_one(seed)
-        over = [
-            f"{gained(_over(prior, delivered, part))} over {name}"
-            for name, prior in (("independent columns", marginals(train)), ("one tree", trees(train, 1, seed=seed)))
-        ]
+        table = rows.valid if rows.test is None else rows.test
+        over = [f"{gained(_over(prior, delivered, part))} over {name}" for name, prior in simple.items()]
         words = f"{'; '.join([*over, said])} (nats a row, paired, on {table.rows:,} held-out rows)"
         if delivered is chosen and isinstance(chosen.objective, Sampled) and chosen.kept < TOLD:
             words += COSTS.format(1 / chosen.kept)
