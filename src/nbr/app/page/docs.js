@@ -23,7 +23,7 @@ function shape(name) {
     make("tr", {}, make("th", { scope: "row" }, make("code", {}, key), required.includes(key) ? "" : make("span", { class: "quiet" }, " optional")), make("td", {}, words(each)), make("td", {}, each.description ?? "")),
   );
   const head = make("tr", {}, ...["entry", "type", "meaning"].map((each) => make("th", { scope: "col" }, each)));
-  return make("details", {}, make("summary", {}, `${name}${description ? `: ${description}` : ""}`), make("div", { class: "table" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows))));
+  return make("details", {}, make("summary", {}, `${name}${description ? `: ${description}` : ""}`), make("div", { class: "table", tabindex: "0" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows))));
 }
 
 const parts = Object.entries(told.paths).flatMap(([path, methods]) =>
