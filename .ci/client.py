@@ -19,14 +19,14 @@ USES = {
     "garden.toml": """
 from client import Client
 from client.api.default import ask_api_ask_post, explain_api_explain_post, model_api_model_get
-from client.models import Ask, Asked, Explain, Explanation, Model
+from client.models import Ask, AskedReply, Explain, ExplanationReply, ModelReply
 here = Client(base_url="ADDRESS")
 model = model_api_model_get.sync(client=here)
-assert isinstance(model, Model)
+assert isinstance(model, ModelReply)
 answer = ask_api_ask_post.sync(client=here, body=Ask(question="rain", given="grass=wet, ~sprinkler"))
-assert isinstance(answer, Asked)
+assert isinstance(answer, AskedReply)
 why = explain_api_explain_post.sync(client=here, body=Explain(question="rain", given="grass=wet, ~sprinkler"))
-assert isinstance(why, Explanation)
+assert isinstance(why, ExplanationReply)
 assert (answer.belief, answer.plausibility) == (0.7, 1.0), answer
 assert why.rules[1].without.belief == 0.0
 print("  ", model.name, answer.belief, answer.plausibility, why.words)

@@ -18,9 +18,9 @@ import torch
 import nbr
 from measure import best
 from nbr import datasets
+from nbr.calculus.batch import Groups
 from nbr.classify.evaluation import evaluate
 from nbr.classify.robust import RobustClassifier
-from nbr.inference.batch import Groups
 from nbr.lipschitz import bound
 
 PAIRS = 100_000

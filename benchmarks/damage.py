@@ -24,7 +24,7 @@ from torch.nn.functional import cross_entropy, interpolate
 
 import nbr
 from nbr.classify import damage
-from nbr.classify.augment import affine
+from nbr.classify.augment import warped
 from nbr.robustness.rivals import Small
 
 COUNT = 1000
@@ -47,7 +47,7 @@ def slant(pictures: Tensor, strength: Tensor, source: torch.Generator) -> Tensor
     rows = torch.zeros(len(pictures), 2, 3)
     rows[:, 0, 0] = rows[:, 1, 1] = 1
     rows[:, 0, 1] = 1.2 * strength * side
-    return affine(pictures, rows.to(pictures.dtype)).clamp(0, 1)
+    return warped(pictures, rows.to(pictures.dtype)).clamp(0, 1)
 
 
 def lines(pictures: Tensor, strength: Tensor, source: torch.Generator) -> Tensor:

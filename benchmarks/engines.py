@@ -9,8 +9,9 @@ import numpy as np
 import torch
 
 from measure import Row, best, rival, scaling
-from nbr.inference import ENGINES, Limits, Problem, solve
-from nbr.inference.point import keep
+from nbr.calculus import ENGINES, Problem, solve
+from nbr.calculus.point import keep_probability
+from nbr.ways import Limits
 
 UNIONS = ((0,), (1,), (0, 1))
 
@@ -110,5 +111,5 @@ def points() -> list[Row]:
     for rules in (10, 100, 1000):
         grades = torch.rand(100_000, rules, generator=generator, dtype=torch.float64)
         beliefs = torch.rand(rules, generator=generator, dtype=torch.float64)
-        seconds[rules] = best(lambda grades=grades, beliefs=beliefs: keep(grades, beliefs), repeat=3)
+        seconds[rules] = best(lambda grades=grades, beliefs=beliefs: keep_probability(grades, beliefs), repeat=3)
     return scaling("point, 100,000 points", seconds, target=400)

@@ -23,12 +23,13 @@ from nbr import datasets, lipschitz, priors
 from nbr.classify import descent
 from nbr.classify.experts import Experts
 from nbr.classify.pairs import Pairs
-from nbr.classify.recipe import Recipe, Sample
+from nbr.classify.recipe import Recipe, TrainingSample
 from nbr.learning.bank import Bank
 from nbr.learning.objectives import objective
-from nbr.learning.training import BankTraining, Settings
+from nbr.learning.training import BankTraining, FitSettings
+from nbr.progress import Progress
 from nbr.tables import Table
-from nbr.training import Process, Progress, here
+from nbr.training import Process, here
 
 ROWS = 20_000_000
 RULES = 16
@@ -65,7 +66,7 @@ def fit(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, Ten
     torch.set_default_dtype(dtype)
     bank = Bank(world, [world.names], RULES, 96, 0)
     goal = objective(bank, priors.uniform(world), {"train": Table(world, points, counts=counts)}, 0, here())
-    run = BankTraining(bank, goal, Settings(steps=steps))
+    run = BankTraining(bank, goal, FitSettings(steps=steps))
     began = time.perf_counter()
     run.run(lambda progress: losses.append(progress.figures.get("log-likelihood", 0.0)))
     return time.perf_counter() - began, flat(bank)
@@ -76,7 +77,7 @@ def robust(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, 
     X, y = datasets.mnist((4, 9), "train")
     points, labels = torch.from_numpy(X).flatten(1).to(dtype), torch.from_numpy((y == 9).astype("int64"))
     torch.set_default_dtype(dtype)
-    sample = Sample(points, labels, (28, 28))
+    sample = TrainingSample(points, labels, (28, 28))
 
     def watch(progress: Progress) -> None:
         losses.append(progress.figures["loss"])
@@ -91,7 +92,7 @@ def ten(steps: int, dtype: torch.dtype, losses: list[float]) -> tuple[float, Ten
     X, y = datasets.mnist(None, "train")
     some = 46 * TEN.batch
     torch.set_default_dtype(dtype)
-    sample = Sample(torch.from_numpy(X[:some]).flatten(1).to(dtype), torch.from_numpy(y[:some]), (28, 28))
+    sample = TrainingSample(torch.from_numpy(X[:some]).flatten(1).to(dtype), torch.from_numpy(y[:some]), (28, 28))
     began = time.perf_counter()
     recipe = replace(TEN, epochs=-(-steps // 46))
     network = Pairs(10).train(sample, recipe, lambda progress: losses.append(progress.figures["loss"]))

@@ -21,7 +21,7 @@ import torch
 
 import nbr
 from nbr.density.likelihood import log_weights
-from nbr.points.numbered import listing
+from nbr.points.numbered import numbered_points
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results" / "large-tables.json"
 RULES = "4"
@@ -42,7 +42,7 @@ def run(*words: object) -> dict[str, Any]:
 def chances(path: Path) -> torch.Tensor:
     """The probability of every point."""
     model = nbr.load(path)
-    listed = listing(model.world)
+    listed = numbered_points(model.world)
     assert listed is not None
     weights = log_weights(model.model, listed)
     assert weights is not None

@@ -6,7 +6,7 @@ import torch
 
 import nbr
 from measure import Row, best, scaling
-from nbr.inference.point import keep
+from nbr.calculus.point import keep_probability
 from nbr.learning.bank import Bank
 
 POINTS = 2048
@@ -25,7 +25,7 @@ def _belief_part() -> list[Row]:
         doubt = torch.randn(rules, generator=generator).requires_grad_()
 
         def step(grades: torch.Tensor = grades, doubt: torch.Tensor = doubt) -> None:
-            kept = keep(grades, torch.sigmoid(doubt)).log()
+            kept = keep_probability(grades, torch.sigmoid(doubt)).log()
             (kept.logsumexp(0) - kept[:512].mean()).backward()
 
         seconds[rules] = best(step)
@@ -42,7 +42,7 @@ def _whole_step() -> list[Row]:
         encoded = bank.encode(points)
 
         def step(bank: Bank = bank, encoded: torch.Tensor = encoded) -> None:
-            kept = keep(bank(encoded), bank.beliefs).log()
+            kept = keep_probability(bank(encoded), bank.beliefs).log()
             (kept.logsumexp(0) - kept[:512].mean()).backward()
 
         seconds[rules] = best(step)

@@ -31,7 +31,7 @@ import numpy as np
 import torch
 
 import nbr
-from nbr.density import probability
+from nbr.density import single
 from nbr.factors import Network
 from nbr.language.expressions import And, Atom, Expression
 
@@ -267,5 +267,5 @@ if __name__ == "__main__":
     else:
         with ExitStack() as stack:
             for way in options.without:
-                stack.enter_context(patch.object(probability, way, lambda *_: None))
+                stack.enter_context(patch.object(single, way, lambda *_: None))
             coverage(options.budget, options.questions, not options.without)

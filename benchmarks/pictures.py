@@ -37,7 +37,7 @@ def draw() -> None:
         garden.ask("rain", "grass=dry").bar("evidence against"),
         majority.ask("x5", quarrel).bar("evidence for and against"),
         garden.ask("sprinkler", "grass=dry, rain").bar("conflict 0.90"),
-        intervals.Bar("not computed in time", (0.2, 0.35), (0.6, 0.8), often=0.45),
+        intervals.IntervalBar("not computed in time", (0.2, 0.35), (0.6, 0.8), often=0.45),
     ]
     drawn.intervals(bars, "", PICTURES / "intervals.svg")
     why = garden.explain("sprinkler", "grass=dry, rain")

@@ -15,8 +15,8 @@ import torch
 
 import nbr
 from nbr.paper import table2
+from nbr.progress import reporter
 from nbr.robustness.protocol import measure, steps_of
-from nbr.training import reporter
 
 
 def main(images: int, budget: str) -> None:

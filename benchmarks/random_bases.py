@@ -26,7 +26,7 @@ import nbr
 import oracle
 import rule_bases
 from nbr.language import parse
-from nbr.points.cells import cells
+from nbr.points.cell_grid import world_cells
 
 EXACT = ("auto", "counting", "lattice")
 NAMES = ("belief", "plausibility", "conflict")
@@ -47,7 +47,7 @@ def brute(model: nbr.Reasoner, question: str, given: str) -> tuple[float, float,
         for name, numbers in parse(text).cuts(model.world).items():
             cuts.setdefault(name, set()).update(numbers)
     rows = []
-    for points, _ in cells(model.world, cuts, (), 1).chunks():
+    for points, _ in world_cells(model.world, cuts, (), 1).chunks():
         points = points[parse(given).holds(model.world, points)]
         holds = parse(question).holds(model.world, points).double()
         rows.append(torch.cat([model.grades(points), holds[:, None]], dim=1).unique(dim=0))

@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 import nbr
 from nbr import datasets
 from nbr.paper.curves import accuracy_curves
-from nbr.robustness.shares import interval
+from nbr.robustness.shares import percent_interval
 
 RADII = [round(0.1 * step, 1) for step in range(41)]
 WIDTHS = (384,) * 5  # of the one network: about as large as ours
@@ -139,7 +139,7 @@ def show(known: dict) -> None:
         cells = ""
         for eps in SHOWN:
             share = row["proved_1.58"] if eps == 1.58 else row["proved"][RADII.index(eps)]
-            cells += f"{100 * share:5.1f} ({interval(share, count)})".ljust(20)
+            cells += f"{100 * share:5.1f} ({percent_interval(share, count)})".ljust(20)
         print(f"{name:<24}{cells}{row['errors']} errors, {row['seconds']:.0f} s")
 
 

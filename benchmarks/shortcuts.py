@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 import nbr
-from nbr.rules.sensor import LEAST
+from nbr.rules.sensor import LEAST_LOG
 from nbr.teaching.network import NetworkSensor
 
 WORLDS = {
@@ -57,7 +57,7 @@ def calibration(sure: np.ndarray, right: np.ndarray) -> float:
 
 def judged(sensor: NetworkSensor, pictures: torch.Tensor, truth: np.ndarray) -> dict[str, float]:
     scores = sensor.scores(pictures).double()
-    plausible = (scores - scores.amax(dim=1, keepdim=True)).clamp(min=LEAST).exp()
+    plausible = (scores - scores.amax(dim=1, keepdim=True)).clamp(min=LEAST_LOG).exp()
     chance = plausible / plausible.sum(dim=1, keepdim=True)
     said = (plausible >= SAID).numpy()
     best, one = chance.argmax(dim=1).numpy(), said.sum(axis=1) == 1

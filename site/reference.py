@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from mkdocs.structure.files import File, Files
@@ -17,26 +16,26 @@ seeds.
 
 """
 MODULES = ("evidence", "priors", "lipschitz", "datasets")
-RESULTS = {
-    "Explanation": "asking.explanation",
-    "Ranking": "asking.ranking",
-    "Best": "asking.best",
-    "Appraisal": "asking.deciding",
-    "Check": "asking.checking",
-    "Collecting": "density.collecting",
-    "Session": "asking.session",
-    "Distilled": "asking.distilling",
-    "Tuning": "density.tuning",
-    "FocalSet": "asking.masses",
-    "Readings": "seeing.readings",
-    "Verdict": "classify.verdicts",
-}
 TOPICS = {
     "Worlds and statements": ["World", "Bit", "Choice", "Ordered", "Real", "parse", "Expression"],
     "Rules": ["Clause", "Neural", "Fuzzy", "Memory", "one_of", "Source", "Rule"],
     "Models": ["Reasoner", "load", "NbrError"],
-    "Answers": ["Answer", "Bounds", "Probability", *(name for name in RESULTS if name not in ("Readings", "Verdict"))],
-    "Learning from tables": ["fit", "Predictor", "priors"],
+    "Answers": [
+        "Answer",
+        "Bounds",
+        "Probability",
+        "Explanation",
+        "Ranking",
+        "Best",
+        "Appraisal",
+        "Check",
+        "Collecting",
+        "Session",
+        "Distilled",
+        "Tuning",
+        "FocalSet",
+    ],
+    "Learning from tables": ["fit", "Fitted", "Predictor", "priors"],
     "Classifiers": ["RobustClassifier", "NonexpansiveClassifier", "BeliefClassifier", "certified_radius", "Verdict"],
     "Pictures among the rules": ["Sensor", "train", "Readings"],
     "Belief functions as tensors": ["evidence"],
@@ -66,7 +65,7 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
 
 
 def _table(names: list[str]) -> str:
-    rows = [f"| [{name if name in RESULTS else f'nbr.{name}'}]({name}.md) | {_first(name)} |" for name in names]
+    rows = [f"| [nbr.{name}]({name}.md) | {_first(name)} |" for name in names]
     return "\n".join(["| name | |", "|---|---|", *rows, ""])
 
 
@@ -97,8 +96,6 @@ def _names(module: Any) -> list[str]:
 
 
 def _value(name: str) -> Any:
-    if name in RESULTS:
-        return getattr(importlib.import_module(f"nbr.{RESULTS[name]}"), name)
     return getattr(nbr, name)
 
 

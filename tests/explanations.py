@@ -13,14 +13,14 @@ import nbr
 import oracle
 import rule_bases
 from nbr.language import parse
-from nbr.points.numbered import listing
+from nbr.points.numbered import numbered_points
 
 SMALL = 1e-9
 LEVELS = (0.0, 0.2, 0.49, 0.5, 0.8, 1.0)
 
 
 def points_of(model: nbr.Reasoner, given: str | None) -> torch.Tensor:
-    listed = listing(model.world)
+    listed = numbered_points(model.world)
     assert listed is not None
     points = listed.points
     return points if given is None else points[parse(given).holds(model.world, points)]

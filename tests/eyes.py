@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from nbr.rules.sensor import LEAST, PlainEvidence
+from nbr.rules.sensor import LEAST_LOG, PlainEvidence
 
 
 class Blunt(PlainEvidence):
@@ -15,7 +15,7 @@ class Blunt(PlainEvidence):
 
     def within(self, distance):
         move = self.slope * distance[..., None]
-        return tuple((self.log_plausibility + way * move).clamp(LEAST, 0) for way in (-1, 1))
+        return tuple((self.log_plausibility + way * move).clamp(LEAST_LOG, 0) for way in (-1, 1))
 
     def only(self, rows):
         return Blunt(self.labels, self.log_plausibility[list(rows)])
@@ -36,7 +36,7 @@ class Eye:
         return np.loadtxt(path)
 
     def look(self, inputs):
-        return self.kind(self.labels, torch.from_numpy(inputs).clamp(LEAST, 0))
+        return self.kind(self.labels, torch.from_numpy(inputs).clamp(LEAST_LOG, 0))
 
     def spec(self):
         return {"sensor": "eye"}, {}

@@ -9,7 +9,7 @@ import torch
 import nbr
 import rule_bases
 from nbr.density.likelihood import log_weights
-from nbr.points.numbered import listing
+from nbr.points.numbered import numbered_points
 from nbr.priors import Independent
 
 
@@ -24,7 +24,7 @@ def independent(draw: random.Random, world: nbr.World) -> Independent:
 
 def oracle(reasoner: nbr.Reasoner, question: str, given: str | None) -> float | None:
     """The share of P_0 P_keep, point by point."""
-    listed = listing(reasoner.world)
+    listed = numbered_points(reasoner.world)
     assert listed is not None
     weights = log_weights(reasoner.model, listed)
     assert weights is not None

@@ -21,13 +21,13 @@ from torch import Tensor, nn
 
 import nbr
 from nbr import priors, tables
+from nbr.calculus.batch import Groups
 from nbr.classify import frames
 from nbr.classify.familiarity import familiarity
 from nbr.classify.pairs import Pairs
-from nbr.classify.recipe import Sample
+from nbr.classify.recipe import TrainingSample
 from nbr.classify.rules import NonexpansiveRules
 from nbr.density.learned import Learned
-from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed, dense
 from nbr.rules.code_network import CodeNetwork
 from nbr.rules.codec import Codec
@@ -74,7 +74,7 @@ def _robust(table: Tensor, combine: str, memories: int = 4, seed: int = 0) -> nb
         0.5 + draw[3, count:],
     )
     points = torch.randn(60, SIZE, generator=dice)
-    found.familiarity_ = familiarity(Sample(points, torch.arange(60) % labels, None), 0)
+    found.familiarity_ = familiarity(TrainingSample(points, torch.arange(60) % labels, None), 0)
     return found
 
 

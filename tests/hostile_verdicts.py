@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 import nbr
+from nbr.calculus.batch import Groups
 from nbr.classify.rules import ScoredRules
-from nbr.inference.batch import Groups
 
 INPUTS, STEPS = 20, 200
 FARTHEST = 1e6  # an attack goes no farther, whatever was proved

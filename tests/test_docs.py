@@ -11,7 +11,7 @@ import pytest
 import nbr
 from command import run
 from nbr.asking import explaining
-from nbr.inference import Limits
+from nbr.ways import Limits
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from nbr.doors import LISTED
+
 SOURCE = Path(__file__).parents[1] / "src" / "nbr"
 STOREYS = [
-    ["errors", "clock"],
+    ["errors", "clock", "doors"],
     ["ways"],
     ["registry", "dates", "plots", "parallel", "progress", "remembered"],
     ["storage"],
@@ -18,10 +20,10 @@ STOREYS = [
     ["world"],
     ["points", "language"],
     ["aims", "tables", "rules"],
-    ["evidence", "inference", "restating"],
+    ["evidence", "calculus", "restating"],
     ["priors"],
     ["model"],
-    ["sources"],
+    ["encodings"],
     ["factors"],
     ["density"],
     ["asking"],
@@ -37,6 +39,7 @@ STOREYS = [
     ["__main__"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(STOREYS) for room in rooms}
+NAMESPACES = {"evidence", "lipschitz", "priors", "datasets"}  # what users have whole: nbr.evidence.Frame
 MAKE_THEM = {"rules", "priors", "learning"}  # rooms that make rules and priors of some kind
 
 
@@ -78,6 +81,26 @@ def room(module: str) -> str:
     return module.partition(".")[0]
 
 
+def named(path: Path) -> set[tuple[str, str]]:
+    """Each name that a file imports from a module of ours, type checkers' imports included."""
+    return {
+        (node.module.removeprefix("nbr").removeprefix("."), alias.name)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.split(".")[0] == "nbr"
+        for alias in node.names
+    }
+
+
+def doors() -> dict[str, dict[str, str]]:
+    """The names that each room offers, and where they are from."""
+    return {
+        path.parent.name: {
+            found["name"]: found["module"] for found in LISTED.finditer(path.read_text(encoding="utf-8"))
+        }
+        for path in SOURCE.glob("*/__init__.pyi")
+    }
+
+
 @pytest.fixture(scope="module")
 def graph() -> dict[str, set[str]]:
     known = modules()
@@ -112,6 +135,62 @@ def test_no_module_stands_on_itself(graph: dict[str, set[str]]) -> None:
         visit(name, ())
 
 
+def test_rooms_are_entered_by_their_doors() -> None:
+    """Only what the `__init__.pyi` of a room lists is used by other rooms; inside, files are named whole."""
+    offered, known, wrong = doors(), modules(), []
+    for name, path in known.items():
+        for module, what in named(path):
+            entered = room(module) if module else what
+            if entered not in offered:
+                continue
+            if entered == room(name):
+                if module in ("", entered) and f"{module}.{what}" not in known:
+                    wrong.append(f"{name} uses the door of its own room for {what}: name the file")
+            elif "." in module:
+                wrong.append(f"{name}: import {what} from nbr.{entered}, not from nbr.{module}")
+            elif module and what not in offered[entered]:
+                wrong.append(f"{name}: nbr.{entered} does not offer {what}")
+    assert wrong == []
+
+
+def test_doors_offer_what_others_use() -> None:
+    """Other rooms, tests, benchmarks or the recipes."""
+    top = SOURCE.parents[1]
+    outside = [path for name in ("tests", "benchmarks", "site") for path in (top / name).rglob("*.py")]
+    outside += [top / "CONTRIBUTING.md", *(top / "docs").rglob("*.md")]
+    used: set[str] = set()
+    for path in (*SOURCE.rglob("*.py"), SOURCE / "__init__.pyi", *outside):
+        own = path.relative_to(SOURCE).parts[0] if path.is_relative_to(SOURCE) else ""
+        text = path.read_text(encoding="utf-8")
+        for module, names in re.findall(r"^ *(?:>>> )?from nbr(?:\.(\w+))? import (\([^)]*\)|.*)$", text, re.MULTILINE):
+            for name in re.findall(r"(?<!as )\b\w+", names):
+                if module != own:
+                    used |= {f"{module}.{name}"} | {f"{name}.{each}" for each in re.findall(rf"\b{name}\.(\w+)", text)}
+    offered = {f"{entered}.{what}" for entered, names in doors().items() if entered not in NAMESPACES for what in names}
+    assert sorted(offered - used) == []
+
+
+def test_a_door_shows_what_it_names() -> None:
+    """A name at a door that is also a file of the room would turn into that file once it is loaded."""
+    known = modules()
+    hidden = [
+        f"{entered}.{what}"
+        for entered, names in doors().items()
+        for what, home in names.items()
+        if f"{entered}.{what}" in known and home != f"nbr.{entered}"
+    ]
+    assert hidden == []
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for name, path in modules().items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(name)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
 def drawing(graph: dict[str, set[str]]) -> str:
     """The rooms and what each stands on, without what follows from others, for CONTRIBUTING."""
     below: dict[str, set[str]] = {each: set() for each in LEVEL}
@@ -138,7 +217,7 @@ def test_contributing_shows_the_graph(graph: dict[str, set[str]]) -> None:
 
 def test_budgets_read_one_clock() -> None:
     """What has a deadline asks `clock`, which tests can set."""
-    timed = [name for name in modules() if room(name) in {"inference", "sources", "asking", "density"}]
+    timed = [name for name in modules() if room(name) in {"calculus", "encodings", "asking", "density"}]
     assert [name for name in timed if "\nimport time\n" in modules()[name].read_text()] == []
 
 
@@ -146,7 +225,7 @@ def test_one_table_has_the_shares_of_time() -> None:
     """A share is a line of `ways.SHARES`, or as much as each of those that are left."""
     steps = r"limits\.share\((?!(max\()?SHARES\[|1 /)"
     written = re.compile(steps + r"|(0\.\d+|[A-Z]{3,}) \* (settings\.budget|budget|limits\.left)\b")
-    answering = [name for name in modules() if room(name) in {"inference", "sources", "asking", "density", "app"}]
+    answering = [name for name in modules() if room(name) in {"calculus", "encodings", "asking", "density", "app"}]
     found = [name for name in answering if written.search(modules()[name].read_text(encoding="utf-8"))]
     assert not found, f"put the share of time into ways/limits.py: {', '.join(found)}"
 

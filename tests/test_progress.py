@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from nbr import progress
-from nbr.training import Progress, reporter, silent
+from nbr.progress import Progress, reporter, silent
 
 
 def run(watch, steps: int = 5, ended: bool = True) -> None:
@@ -46,7 +46,7 @@ BAR = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from test_progress import run
-from nbr.training import reporter
+from nbr.progress import reporter
 watch = reporter(True)
 run(watch, 3)
 run(watch, 5)

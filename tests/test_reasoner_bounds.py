@@ -7,7 +7,7 @@ import torch
 import nbr
 import oracle
 from models import look_up, table_1
-from nbr.sources import listing as rows
+from nbr.encodings import listing as rows
 
 
 def test_reals_between_cuts_need_no_grid() -> None:

@@ -9,7 +9,7 @@ import torch
 
 import nbr
 import oracle
-from nbr.variables import KINDS, Variable, read
+from nbr.variables import KINDS, Variable, read_variable
 
 EXAMPLES: list[Variable] = [
     nbr.Bit(),
@@ -27,7 +27,7 @@ def test_every_kind_has_an_example() -> None:
 
 @pytest.mark.parametrize("variable", EXAMPLES, ids=str)
 def test_a_kind_knows_itself(variable: Variable) -> None:
-    assert read(variable.spec) == variable
+    assert read_variable(variable.spec) == variable
     size = variable.size
     codes = torch.linspace(variable.low, variable.high, 11 if size is None else size, dtype=torch.float64)
     assert all(variable.code(variable.show(code)) == pytest.approx(code, abs=1e-4) for code in codes.tolist())

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbr.errors import NbrError, suggest
-from nbr.language import Expression, parse
-from nbr.language.expressions import And, Constant, Not, Or
+from nbr.language import And, Constant, Expression, Not, Or, parse
 from nbr.world import World
 
 MOST = 64  # utilities of one action

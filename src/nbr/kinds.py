@@ -10,17 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 from nbr import registry
-from nbr.density.sensors import OPEN
+from nbr.density import OPEN
 from nbr.errors import NbrError, suggest
-from nbr.storage import container
-from nbr.storage.mistakes import Mistakes, mistakes
+from nbr.storage import Mistakes, all_mistakes, container
 
 if TYPE_CHECKING:
-    from nbr.classify.belief import BeliefClassifier
-    from nbr.classify.nonexpansive import NonexpansiveClassifier
-    from nbr.classify.robust import RobustClassifier
+    from nbr.classify import BeliefClassifier, NonexpansiveClassifier, RobustClassifier
     from nbr.reasoner import Reasoner
-    from nbr.rules.sensor import Sensing
+    from nbr.rules import Sensing
 
 Model = Union["Reasoner", "RobustClassifier", "NonexpansiveClassifier", "BeliefClassifier"]
 Kind = TypeVar("Kind")
@@ -35,7 +32,7 @@ registry.home("prior", "independent", "nbr.priors.independent")
 registry.home("prior", "empirical", "nbr.priors.empirical")
 registry.home("prior", "trees", "nbr.priors.mixture")
 registry.home("prior", "grouped", "nbr.priors.grouped")
-registry.home("model", "reasoner", "nbr.reasoner")
+registry.home("model", "reasoner", "nbr.reasoner.reasoner")
 registry.home("model", "robust", "nbr.classify.robust", "classify")
 registry.home("model", "nonexpansive", "nbr.classify.nonexpansive", "classify")
 registry.home("model", "belief", "nbr.classify.belief", "classify")
@@ -80,7 +77,7 @@ def by_hand(content: bytearray, folder: Path) -> Model:
         return _read(spec, registry.Parts(context=context))
     except NbrError as error:
         text = content.decode("utf-8-sig")
-        raise mistakes(spec, text, lambda part: _read(part, registry.Parts(context=context)), error) from None
+        raise all_mistakes(spec, text, lambda part: _read(part, registry.Parts(context=context)), error) from None
 
 
 def parsed(text: str, folder: Path, name: str) -> Reasoner:

@@ -12,20 +12,26 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.aims import Aims
+from nbr.calculus import Presence, Selectors
 from nbr.errors import NbrError
-from nbr.inference.selectors import Presence, Selectors
-from nbr.language import Expression, evidence
-from nbr.language.expressions import Not, conjunction, conjuncts
+from nbr.language import Expression, Not, conjunction, conjuncts, split_condition
 from nbr.priors import Prior, uniform
 from nbr.remembered import Remembered
-from nbr.rules import definitions
-from nbr.rules.base import Rule
-from nbr.rules.clause import Clause
-from nbr.rules.codec import Codec
-from nbr.rules.sensor import Evidence, Sensing, clauses, spread
-from nbr.rules.source import OneOf, Source, checked
-from nbr.rules.worded import spelled
-from nbr.tables.seen_together import Together
+from nbr.rules import (
+    Clause,
+    Codec,
+    Evidence,
+    OneOf,
+    Rule,
+    Sensing,
+    Source,
+    checked_sources,
+    definitions,
+    evidence_clauses,
+    sensor_for_each,
+    spelled,
+)
+from nbr.tables import Together
 from nbr.world import World
 
 T = TypeVar("T")
@@ -67,12 +73,12 @@ class Model:
             raise NbrError("the prior has other variables than the model")
         bound = tuple(_bound(position, rule, self.latent) for position, rule in enumerate(self.rules, 1))
         if any(rule.source is not None or rule.choice is not None for rule in bound):
-            checked(bound)
+            checked_sources(bound)
         object.__setattr__(self, "rules", bound)
         self._check_closed()
         if self.sensors and self.codec is not None:
             raise NbrError("sensors are for models without a decoder: what they see are observed variables")
-        object.__setattr__(self, "sensors", spread(self.world, self.sensors))
+        object.__setattr__(self, "sensors", sensor_for_each(self.world, self.sensors))
 
     def _check_closed(self) -> None:
         object.__setattr__(self, "closed", frozenset(self.closed))
@@ -111,7 +117,7 @@ class Model:
 
     def see(self, evidence: Mapping[str, Evidence]) -> Model:
         """The model with what sensors say of one input for each of some variables, as rules behind its own."""
-        said = tuple(clauses(self.world, evidence))
+        said = tuple(evidence_clauses(self.world, evidence))
         return replace(self, rules=(*self.rules, *said), sight=Sight(self, dict(evidence)))
 
     def observing(self, given: str | Expression | None) -> tuple[Model, Expression | None]:
@@ -123,7 +129,7 @@ class Model:
         """
         if given is None:
             return self, None
-        certain, graded = evidence(given, self.world)
+        certain, graded = split_condition(given, self.world)
         if graded and self.codec is not None:
             raise NbrError("condition: evidence with a degree needs a model whose rules speak of what is observed")
         rules = [Clause(self._observed(each.part), each.degree, str(each)) for each in graded]

@@ -53,7 +53,7 @@ def reporter(show: bool | Watcher | None) -> Watcher:
     if not show:
         return silent
     if sys.stderr.isatty() and importlib.util.find_spec("rich") is not None:
-        return Bar()
+        return ProgressBar()
     return Lines()
 
 
@@ -85,7 +85,7 @@ class Lines:
             self.stage = ""
 
 
-class Bar:
+class ProgressBar:
     """A bar on stderr for each stage, with its figures and the time left."""
 
     def __init__(self) -> None:

@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError, suggest
-from nbr.variables import TRUE_WORDS, Bit, Choice, Ordered, Real, Variable, read
-from nbr.variables.word import Word
-from nbr.variables.word import read as read_word
+from nbr.variables import TRUE_WORDS, Bit, Choice, Ordered, Real, Variable, Word, read_variable
+from nbr.variables import read_word as read_word
 
 __all__ = ["TRUE_WORDS", "Bit", "Choice", "Ordered", "Real", "Variable", "World"]
 
@@ -187,6 +186,6 @@ class World:
 
 def _variable(name: str, item: object) -> Variable:
     try:
-        return read(item)
+        return read_variable(item)
     except NbrError as error:
         raise NbrError(f"variable {name!r}: {error}") from None

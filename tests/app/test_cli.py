@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from command import run as nbr
-from nbr.priors.search import Search
+from nbr.priors.search import MixtureSearch
 from nbr.storage.locks import hold
 
 MAJORITY = Path(__file__).parents[2] / "examples" / "majority.toml"
@@ -162,16 +162,16 @@ def test_ctrl_c_while_a_prior_is_learned_keeps_what_was_found(tmp_path, monkeypa
     rows = np.random.default_rng(0).integers(0, 2, (700, 6))
     np.savetxt(tmp_path / "t.csv", rows, fmt="%d", delimiter=",", header="a,b,c,d,e,f", comments="")
     words = ["fit", "t.csv", "-o", "m.nbr", "--prior", "trees", "--rules", "1", "--steps", "5"]
-    true, tried = Search._learned, 0
+    true, tried = MixtureSearch._learned, 0
 
-    def stopped(search: Search, *given: object) -> object:
+    def stopped(search: MixtureSearch, *given: object) -> object:
         nonlocal tried
         tried += 1
         if tried == 3:
             raise KeyboardInterrupt
         return true(search, *given)
 
-    monkeypatch.setattr(Search, "_learned", stopped)
+    monkeypatch.setattr(MixtureSearch, "_learned", stopped)
     done = nbr(*words, cwd=tmp_path)
     assert done.returncode == 130
     assert "stopped; the same command continues from m.nbr.part" in done.stderr

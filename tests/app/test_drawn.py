@@ -40,11 +40,11 @@ def test_figures_of_matplotlib() -> None:
 
 
 def test_what_was_not_computed_is_drawn_apart() -> None:
-    (axes,) = intervals.show([intervals.Bar("x", (0.1, 0.2), (0.6, 0.9), often=0.5)]).axes
+    (axes,) = intervals.show([intervals.IntervalBar("x", (0.1, 0.2), (0.6, 0.9), often=0.5)]).axes
     drawn = [(bar.get_x(), round(bar.get_x() + bar.get_width(), 9), bar.get_hatch()) for bar in axes.patches]
     assert drawn == [(0, 0.1, None), (0.1, 0.2, "|||"), (0.2, 0.6, "///"), (0.6, 0.9, "|||")]
     assert "not computed (upright lines), probability (line)" in axes.get_xlabel()
-    crossed = intervals.Bar("x", (0.1, 0.7), (0.6, 0.9))  # nothing is sure to be ignorance
+    crossed = intervals.IntervalBar("x", (0.1, 0.7), (0.6, 0.9))  # nothing is sure to be ignorance
     assert crossed.pieces == (0.1, 0.9, 0.9, 0.9)
 
 

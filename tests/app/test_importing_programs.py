@@ -63,7 +63,7 @@ def chances(made: Ground, seen: list[tuple[str, bool]]) -> dict[str, float] | No
     return {atom: weight / total for atom, weight in found.items()} if total > 1e-12 else None
 
 
-def model(program: clauses.Program, folder: Path) -> nbr.Reasoner:
+def model(program: clauses.ImportedProgram, folder: Path) -> nbr.Reasoner:
     return parsed(container.toml(clauses.model(program)), folder, "m.toml")
 
 

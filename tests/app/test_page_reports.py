@@ -11,7 +11,7 @@ import nbr
 from browsing import Seen, judged
 from command import run
 from nbr.paper import table1_report
-from nbr.paper.table1 import TABLE_1, Trained
+from nbr.paper.table1 import TABLE_1, TrainedModel
 
 ROOT = Path(__file__).parents[2]
 WIDTHS = {"wide": {"width": 1280, "height": 860}, "phone": {"width": 390, "height": 844}}
@@ -30,7 +30,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     model = nbr.load(ROOT / "examples" / "majority.toml")
     assert isinstance(model, nbr.Reasoner)
     answers = [question.exact for question in TABLE_1.questions]
-    runs = [Trained(name, seed, model, answers, 0.0, 1e-7, 20.0) for name in ("bits", "codes") for seed in (0, 1)]
+    runs = [TrainedModel(name, seed, model, answers, 0.0, 1e-7, 20.0) for name in ("bits", "codes") for seed in (0, 1)]
     (folder / "table1.html").write_text(table1_report.page(runs), encoding="utf-8")
     committed = {name: ROOT / "docs" / "results" / f"{name}.html" for name in ("table2", "table3")}
     return {"fit": folder / "fit.html", "table1": folder / "table1.html", **committed}

@@ -14,7 +14,7 @@ import pytest
 import nbr
 from browsing import Seen, draw_a_four, judged
 from nbr.app.serving import bodies
-from nbr.app.serving.reasoning import Asked
+from nbr.app.serving.reasoning import ReasonerApi
 from served import served
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -70,7 +70,7 @@ def test_all_columns_move_when_a_bar_is_clicked(browser: Any, wall: str, learned
 
 
 def test_bars_are_the_probabilities_of_what_they_set(learned: nbr.Reasoner) -> None:
-    asked = Asked(learned, "model")
+    asked = ReasonerApi(learned, "model")
     told = asked.marginals(bodies.Marginals(given="member"), 20.0)
     assert told["exact"]
     for variable in told["variables"]:

@@ -17,7 +17,7 @@ import pytest
 
 import nbr
 from nbr.app.serving.limits import Allowed, Busy, Lane, Lanes, Late, Threads
-from nbr.app.serving.reasoning import Asked
+from nbr.app.serving.reasoning import ReasonerApi
 from served import served
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -103,14 +103,14 @@ def test_every_address_hands_on_what_is_open(
     def answered(self: object, body: object, budget: float) -> object:
         return short if budget <= 0.25 else long
 
-    with mock.patch.object(Asked, method, answered), served(nbr.load(EXAMPLES / "majority.toml")) as address:
+    with mock.patch.object(ReasonerApi, method, answered), served(nbr.load(EXAMPLES / "majority.toml")) as address:
         assert httpx.post(f"{address}/api/{path}", json=body, timeout=30).json() == long
         assert httpx.post(f"{address}/api/{path}", json={**body, "budget": 0.2}, timeout=30).json() == short
 
 
 def test_reading_counts_towards_the_budget() -> None:
     """Many long questions are no quick question; what is left of the budget after reading is for answers."""
-    asked = Asked(nbr.load(EXAMPLES / "majority.toml"), "model")
+    asked = ReasonerApi(nbr.load(EXAMPLES / "majority.toml"), "model")
     body = mock.Mock(given=None, off=[], rules=[], see=None, question="x1", seed=0, tolerance=1e-3)
     left = asked._read(body, 5.0, question="x2 & " * 500 + "x3")[2]
     assert 4.0 < left < 5.0

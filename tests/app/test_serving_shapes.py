@@ -14,11 +14,11 @@ from nbr.app.serving import bodies, reasoning, replies
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ASKED: dict[str, tuple[type[replies.Reply], dict[str, Any]]] = {
-    "ask": (replies.Asked, {"question": "x10", "given": "x0=1"}),
+    "ask": (replies.AskedReply, {"question": "x10", "given": "x0=1"}),
     "ask-many": (replies.Answers, {"questions": ["x10", "x5"]}),
-    "explain": (replies.Explanation, {"question": "x10", "given": "x0=1"}),
-    "probability": (replies.Probability, {"question": "x10"}),
-    "sample": (replies.Sampled, {"count": 2}),
+    "explain": (replies.ExplanationReply, {"question": "x10", "given": "x0=1"}),
+    "probability": (replies.ProbabilityReply, {"question": "x10"}),
+    "sample": (replies.SampledReply, {"count": 2}),
     "marginals": (replies.Shares, {"given": "x0=1"}),
     "rules": (replies.Rules, {"rules": [{"rule": 1, "says": None, "belief": 0.5}]}),
 }
@@ -36,7 +36,7 @@ def test_answers_have_the_shape_that_is_told(client: httpx.Client, path: str) ->
 
 
 def test_models_classifiers_and_errors_too(client: httpx.Client, classifier: httpx.Client) -> None:
-    replies.Model.model_validate_json(client.get("/api/model").text, strict=True)
+    replies.ModelReply.model_validate_json(client.get("/api/model").text, strict=True)
     replies.File.model_validate_json(client.get("/api/version").text, strict=True)
     replies.Tells.model_validate_json(classifier.get("/api/model").text, strict=True)
     one = classifier.post("/api/classify", json={"sample": 0})
@@ -74,7 +74,7 @@ def test_the_page_of_the_api(browser: Any, majority: str) -> None:
     found = Seen(browser, majority, viewport={"width": 390, "height": 844})
     page = found.open("/docs")
     page.get_by_role("heading", name="POST /api/explain").wait_for()
-    page.get_by_text("Explanation: What an answer owes").first.click()
+    page.get_by_text("ExplanationReply: What an answer owes").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert judged(page) == []
     found.close()

@@ -15,11 +15,10 @@ from command import run
 from nbr import priors
 from nbr.asking import maxima
 from nbr.asking.likeliest import Weights, by_maxsat, by_tables
-from nbr.factors import Unfit
-from nbr.factors.values import values
-from nbr.inference import Limits
-from nbr.inference.point import keep
+from nbr.calculus.point import keep_probability
+from nbr.factors.value_codes import codes_of_values
 from nbr.tables import Table
+from nbr.ways import Limits, Unfit
 
 GARDEN = Path(__file__).parents[2] / "examples" / "garden.toml"
 
@@ -45,9 +44,9 @@ def sorted_weights(reasoner: nbr.Reasoner, given: str | None, counted: bool) -> 
     """P_0 P_keep of all cells that count, the largest first; without the prior P_keep alone."""
     world, condition = reasoner.world, None if given is None else nbr.parse(given)
     statements = [rule.at_least(1.0) for rule in reasoner.rules] + ([] if condition is None else [condition])
-    parts = values(world, statements, {"n": [0.0, 1.0, 2.0, 3.0]} if "n" in world.names else {})
+    parts = codes_of_values(world, statements, {"n": [0.0, 1.0, 2.0, 3.0]} if "n" in world.names else {})
     points = torch.cartesian_prod(*(parts[name].codes for name in world.names))
-    weights = keep(reasoner.grades(points), reasoner.beliefs)
+    weights = keep_probability(reasoner.grades(points), reasoner.beliefs)
     if counted:  # base rates are independent of each other
         masses = [
             torch.tensor([reasoner.prior.log_mass({name: each}) for each in parts[name].allowed]).double().exp()
@@ -91,7 +90,7 @@ def test_best_points_have_their_probability(seed: int) -> None:
     assert len(found.points) == len(each) == min(5, len(wanted))
     for one in each:
         point = reasoner.world.point(one.point)[None]
-        assert one.degree == pytest.approx(float(keep(reasoner.grades(point), reasoner.beliefs)))
+        assert one.degree == pytest.approx(float(keep_probability(reasoner.grades(point), reasoner.beliefs)))
         assert bool(nbr.parse(given).holds(reasoner.world, point))
         assert ("t" in one.pieces) == (one.point["t"] not in ("7", "0"))
 
@@ -132,13 +131,13 @@ def test_fuzzy_rules_and_conditions_are_listed() -> None:
     soft = [nbr.Memory({"x0": 1}, 0.5, 0.5), nbr.Memory({"x1": 1, "x2": 0}, 0.5, 0.5)]
     reasoner = nbr.Reasoner(world, soft)
     points = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=torch.float64)] * 3)
-    degrees = keep(reasoner.grades(points), reasoner.beliefs).sort(descending=True).values
+    degrees = keep_probability(reasoner.grades(points), reasoner.beliefs).sort(descending=True).values
     found = reasoner.best(count=8)
     assert [each.degree for each in (found, *found.others)] == pytest.approx(degrees.tolist())
     prior = priors.Independent(world, [torch.tensor([0.2, 0.8])] * 3)
     dim = nbr.Reasoner(world, soft, prior=prior).best(lambda at: 1 - 0.9 * at[:, 0])
     grades = torch.cat([reasoner.grades(points), 1 - 0.9 * points[:, :1]], dim=1)
-    weights = keep(grades, torch.tensor([0.5, 0.5, 1.0]).double()) * prior.log_prob(points).exp()
+    weights = keep_probability(grades, torch.tensor([0.5, 0.5, 1.0]).double()) * prior.log_prob(points).exp()
     assert torch.equal(world.point(dim.point), points[weights.argmax()])
 
 

@@ -11,10 +11,11 @@ import torch
 import nbr
 from nbr import clock
 from nbr.asking import by_points
-from nbr.inference import Limits, Problem, solve
-from nbr.inference.resolution import eliminated
+from nbr.calculus import Problem, solve
+from nbr.calculus.resolution import eliminated
+from nbr.encodings.listing import AFTER, Listing
 from nbr.model import Model
-from nbr.sources.listing import AFTER, Listing
+from nbr.ways import Limits
 
 
 class Ticking:

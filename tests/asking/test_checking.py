@@ -18,9 +18,9 @@ import rule_bases
 from command import run
 from nbr import registry
 from nbr.asking import checking, expecting
-from nbr.asking.question import Settings
-from nbr.inference import sat
-from nbr.points.cells import cells
+from nbr.asking.question import AskSettings
+from nbr.calculus import sat
+from nbr.points.cell_grid import world_cells
 
 BITS = nbr.World({name: nbr.Bit() for name in "abcdef"})
 
@@ -87,7 +87,7 @@ def truths(base: nbr.Reasoner) -> np.ndarray:
     for rule in base.rules:
         for name, numbers in rule.cuts().items():
             cuts.setdefault(name, set()).update(numbers)
-    points = torch.cat([chunk for chunk, _ in cells(base.world, cuts, (), 1).chunks()])
+    points = torch.cat([chunk for chunk, _ in world_cells(base.world, cuts, (), 1).chunks()])
     return base.grades(points).numpy() > 0
 
 
@@ -137,7 +137,7 @@ def test_premises_against_brute_force() -> None:
             said.append(f"{draw.choice(['', '~'])}{one} -> {draw.choice(['', '~'])}{other}")
         base = nbr.Reasoner(nbr.World({name: nbr.Bit() for name in "abcd"}), [nbr.Clause(text, 0.5) for text in said])
         held = truths(base)
-        points = torch.cat([chunk for chunk, _ in cells(base.world, {}, (), 1).chunks()])
+        points = torch.cat([chunk for chunk, _ in world_cells(base.world, {}, (), 1).chunks()])
         expected = set()
         for text in said:
             meets = nbr.parse(text).premise.holds(base.world, points).numpy()
@@ -173,10 +173,10 @@ best = "wet"
 """
 
 
-def judged(model: str) -> list[expecting.Verdict]:
+def judged(model: str) -> list[expecting.ExpectationResult]:
     data = tomllib.loads(model)
     base = nbr.Reasoner.from_spec(data, registry.Parts())
-    return list(expecting.judged(base.model, expecting.read(data), Settings()))
+    return list(expecting.judged(base.model, expecting.read(data), AskSettings()))
 
 
 def command(tmp_path: Path, model: str, *words: str) -> subprocess.CompletedProcess[str]:

@@ -15,12 +15,12 @@ from closed_oracle import Truth
 from nbr.asking import closed_best
 from nbr.asking.explaining import minimal_sets
 from nbr.density import sampling
-from nbr.density.sampling import Forward, Listed, Sample, Sampler
+from nbr.density.sampling import DrawnSample, Forward, ListedSamples, Sampler
 from nbr.errors import NbrError
-from nbr.inference import Limits
 from nbr.language import parse
 from nbr.priors import Independent
 from nbr.rules import Clause
+from nbr.ways import Limits
 
 BIRDS = """
 closed = ["penguin", "bird", "flies"]
@@ -113,7 +113,7 @@ def test_the_best_point_is_solved_for_where_points_cannot_be_listed() -> None:
     assert chain.best("~x0").degree == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("way", [Listed(), Forward()])
+@pytest.mark.parametrize("way", [ListedSamples(), Forward()])
 @pytest.mark.parametrize("seed", [0, 1, 4, 9])
 def test_samples_are_as_frequent_as_points_are_kept(monkeypatch: pytest.MonkeyPatch, way: object, seed: int) -> None:
     model, wanted = kept(seed)
@@ -134,7 +134,7 @@ def test_samples_of_a_prior_that_weighs_closed_variables() -> None:
     model = nbr.Reasoner(world, rules, prior=prior, closed=["b"])
     wanted = model.probability("b").value
     assert wanted is not None
-    drawn = Forward().solve(Sample(Sampler(model.model, None), 20_000, torch.Generator().manual_seed(0)), Limits())
+    drawn = Forward().solve(DrawnSample(Sampler(model.model, None), 20_000, torch.Generator().manual_seed(0)), Limits())
     assert float(drawn.points[:, 1].mean()) == pytest.approx(wanted, abs=0.015)
 
 

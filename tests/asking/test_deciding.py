@@ -20,7 +20,7 @@ import rule_bases
 from command import run
 from nbr.aims import Action, Aims, Payoff
 from nbr.asking import deciding
-from nbr.asking.question import Settings
+from nbr.asking.question import AskSettings
 from nbr.language import Expression
 
 TIMES = int(os.environ.get("TIMES", "1"))  # 7 for more than 300 models
@@ -143,7 +143,7 @@ def test_evtools_chooses_the_same() -> None:
             ("hurwicz", decision.hurwicz(theirs, U=utility, alpha=0.5)),
             ("pignistic", decision.pignistic_decision(theirs, utility)),
         ):
-            assert deciding.decide(model, None, criterion, 0.5, Settings()).choice == other[1]
+            assert deciding.decide(model, None, criterion, 0.5, AskSettings()).choice == other[1]
 
 
 def test_what_was_not_computed_dominates_nothing() -> None:
@@ -151,7 +151,7 @@ def test_what_was_not_computed_dominates_nothing() -> None:
     model = rule_bases.clauses(1, 60, 240, 40).model
     doable = (Action("go", (Payoff(5, rule_bases.clause(draw, 60, 3)), Payoff(-5))), Action("stay", (Payoff(0),)))
 
-    found = deciding.decide(replace(model, aims=Aims(actions=doable)), None, "hurwicz", 0.5, Settings(budget=0.05))
+    found = deciding.decide(replace(model, aims=Aims(actions=doable)), None, "hurwicz", 0.5, AskSettings(budget=0.05))
     go = found.actions[0]
     assert not found.exact
     assert go.lower == go.low[0] <= go.low[1]

@@ -7,7 +7,7 @@ import torch
 import nbr
 import oracle
 from nbr.asking.many import ask_many
-from nbr.asking.question import Settings
+from nbr.asking.question import AskSettings
 
 SAID = ("x0", "~x1 | x2", "x3", "x2 & ~x0", "x1 <-> x3", "x0 -> ~x3")
 
@@ -91,7 +91,7 @@ def test_where_a_degree_may_not_stand(given: str, says: str) -> None:
             verb("x0", given)
         assert says in str(told.value)
     with pytest.raises(nbr.NbrError, match="condition"):
-        ask_many(model.model, [("x0", given)], Settings())
+        ask_many(model.model, [("x0", given)], AskSettings())
 
 
 def test_a_question_has_no_degree() -> None:

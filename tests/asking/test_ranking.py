@@ -14,8 +14,8 @@ import rule_bases
 from command import run
 from nbr.asking import best as best_module
 from nbr.asking.maxima import MAXIMA
-from nbr.inference.point import keep
-from nbr.points.cells import cells
+from nbr.calculus.point import keep_probability
+from nbr.points.cell_grid import world_cells
 
 WORLD = nbr.World(
     {"rain": nbr.Bit(), "wind[north]": nbr.Choice("calm", "2bft", "gale"), "t": nbr.Real(-20, 45), "free": nbr.Bit()}
@@ -35,7 +35,7 @@ def points(reasoner: nbr.Reasoner, *conditions: str) -> torch.Tensor:
     for part in [*(rule.cuts() for rule in reasoner.rules), *(nbr.parse(c).cuts(reasoner.world) for c in conditions)]:
         for name, numbers in part.items():
             cuts.setdefault(name, set()).update(numbers)
-    return torch.cat([chunk for chunk, _ in cells(reasoner.world, cuts, (), 1).chunks()])
+    return torch.cat([chunk for chunk, _ in world_cells(reasoner.world, cuts, (), 1).chunks()])
 
 
 def test_labels_are_ranked_as_they_are_asked() -> None:
@@ -135,7 +135,7 @@ def test_most_plausible_point(seed: int, way: str, monkeypatch) -> None:
     reasoner, _, given = rule_bases.mixed(seed)
     everywhere = points(reasoner, given)
     everywhere = everywhere[nbr.parse(given).holds(reasoner.world, everywhere)]
-    degrees = keep(reasoner.grades(everywhere), reasoner.beliefs)
+    degrees = keep_probability(reasoner.grades(everywhere), reasoner.beliefs)
     if not len(degrees) or float(degrees.max()) == 0:
         with pytest.raises(nbr.NbrError, match="cannot hold|contradict"):
             reasoner.most_plausible(given)
@@ -146,14 +146,14 @@ def test_most_plausible_point(seed: int, way: str, monkeypatch) -> None:
     point = reasoner.world.point(found.point)[None]
     assert bool(nbr.parse(given).holds(reasoner.world, point))
     grades = reasoner.grades(point)[0]
-    assert float(keep(grades, reasoner.beliefs)) == pytest.approx(found.degree)
+    assert float(keep_probability(grades, reasoner.beliefs)) == pytest.approx(found.degree)
     assert found.broken == tuple((grades == 0).nonzero().flatten().add(1).tolist())
     for column, name in enumerate(reasoner.world.names):
         others = everywhere[:, column].unique()
         beside = point.repeat(len(others), 1)
         beside[:, column] = others
         beside = beside[(others != point[0, column]) & nbr.parse(given).holds(reasoner.world, beside)]
-        as_good = keep(reasoner.grades(beside), reasoner.beliefs) >= found.degree - 1e-9
+        as_good = keep_probability(reasoner.grades(beside), reasoner.beliefs) >= found.degree - 1e-9
         assert (name in found.open) == bool(as_good.any())
 
 
@@ -176,7 +176,7 @@ def test_most_plausible_point_of_fuzzy_rules_and_conditions() -> None:
     # x0=1, x1=0: min of 0.8 (if there) and 1; x1 there or not, x1=0 breaks it
     every = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=torch.float64)] * 3)
     grades = torch.cat([reasoner.grades(every), (1 - 0.9 * every[:, 1])[:, None]], dim=1)
-    degrees = keep(grades, torch.cat([reasoner.beliefs, torch.ones(1, dtype=torch.float64)]))
+    degrees = keep_probability(grades, torch.cat([reasoner.beliefs, torch.ones(1, dtype=torch.float64)]))
     assert found.degree == pytest.approx(float(degrees.max()))
     assert found.open == ("x2",)
 

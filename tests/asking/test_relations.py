@@ -11,12 +11,12 @@ import torch
 import nbr
 import oracle
 from eyes import Eye, glances
-from nbr.asking.asked import Asked
-from nbr.asking.by_relations import Tables
+from nbr.asking.asked import AskedPart
+from nbr.asking.by_relations import RelationTables
 from nbr.asking.components import Component
 from nbr.asking.outcome import of_formula
 from nbr.language import parse
-from nbr.points.cells import cells
+from nbr.points.cell_grid import world_cells
 
 WORLD = nbr.World(
     a=nbr.Choice("u", "v", "w"), b=nbr.Choice("u", "v", "w"), c=nbr.Choice("u", "v"), t=nbr.Real(0, 3), x=nbr.Bit()
@@ -39,7 +39,7 @@ def small(seed: int) -> tuple[nbr.Reasoner, str, str | None]:
 
 
 def expected(model: nbr.Reasoner, question: str, given: str | None) -> list[float]:
-    points = torch.cat([chunk for chunk, _ in cells(WORLD, {"t": {1.0, 2.0}}, (), 1).chunks()])
+    points = torch.cat([chunk for chunk, _ in world_cells(WORLD, {"t": {1.0, 2.0}}, (), 1).chunks()])
     points = points if given is None else points[parse(given).holds(WORLD, points)]
     holds = parse(question).holds(WORLD, points).numpy()
     grades, beliefs = model.grades(points).numpy(), model.beliefs.numpy()
@@ -53,7 +53,7 @@ def test_expectations_are_those_of_the_definitions(forms: int) -> None:
         model, question, given = small(seed)
         condition = None if given is None else parse(given)
         part = Component(model.model, tuple(range(len(model.rules))), parse(question), condition, True)
-        found = Tables.of(Asked(part)).estimate(forms, None)
+        found = RelationTables.of(AskedPart(part)).estimate(forms, None)
         right = expected(model, question, given)
         for union in range(3):
             low, high = found.bounds(union)

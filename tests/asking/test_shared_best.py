@@ -10,8 +10,8 @@ import closed_oracle
 import nbr
 import selectors_oracle as oracle
 from nbr.asking import closed_best, shared_best
-from nbr.asking.maxima import MAXIMA, Wanted
-from nbr.inference import Limits
+from nbr.asking.maxima import MAXIMA, WantedPoints
+from nbr.ways import Limits
 
 POINTS = torch.cartesian_prod(*[torch.arange(2).double()] * 3, torch.arange(3).double())
 
@@ -68,7 +68,7 @@ def test_a_large_base_is_settled() -> None:
     assert found.exact
     assert found.degree >= found.others[0].degree >= found.others[1].degree
     assert len({str(each) for each in found.points}) == 3
-    tried = MAXIMA[-1].solve(Wanted(model.model, nbr.parse("x1"), 1), Limits.within(10.0))
+    tried = MAXIMA[-1].solve(WantedPoints(model.model, nbr.parse("x1"), 1), Limits.within(10.0))
     assert tried is not None
     assert tried.point is not None
     assert found.degree >= float(model.keep(tried.point[None])[0]) - 1e-12
@@ -92,7 +92,7 @@ def test_beside_closed_variables_a_good_point_is_found_that_does_not_pass_for_th
     assert found is not None
     reached = kept[tuple(bool(value) for value in found.tolist())]
     assert 0.5 * max(inside) <= reached <= max(inside) + 1e-12
-    tried = MAXIMA[-1].solve(Wanted(model.model, condition, 1), Limits.within(20.0))
+    tried = MAXIMA[-1].solve(WantedPoints(model.model, condition, 1), Limits.within(20.0))
     assert tried is not None
     assert not tried.exact
 

@@ -6,7 +6,7 @@ import pytest
 
 import nbr
 from nbr.asking import ways
-from nbr.asking.asked import Asked
+from nbr.asking.asked import AskedPart
 from nbr.asking.outcome import Outcome
 from nbr.asking.ways import names
 from nbr.errors import NbrError
@@ -31,18 +31,18 @@ def test_what_may_be_typed_is_what_is_printed(name: str, model: str) -> None:
     assert name in ("auto", *printed)
 
 
-class Toy(Way[Asked, Outcome]):
+class Toy(Way[AskedPart, Outcome]):
     """It finds nothing, and cheaply."""
 
     name = "toy"
 
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[AskedPart] = []
 
-    def cost(self, asked: Asked) -> Cost:
+    def cost(self, asked: AskedPart) -> Cost:
         return Cost(1e-4)
 
-    def solve(self, asked: Asked, limits: Limits) -> Outcome | None:
+    def solve(self, asked: AskedPart, limits: Limits) -> Outcome | None:
         self.asked.append(asked)
         return None
 

@@ -12,7 +12,7 @@ import nbr
 import oracle
 import rule_bases
 from nbr.language import parse
-from nbr.points.cells import cells
+from nbr.points.cell_grid import world_cells
 
 pytest.importorskip("pyganak")
 pytest.importorskip("pysat")
@@ -25,7 +25,7 @@ def truth(model: nbr.Reasoner, question: str, given: str | None) -> tuple[float,
         if "network" not in text and "near" not in text:
             for name, numbers in parse(text).cuts(model.world).items():
                 cuts.setdefault(name, set()).update(numbers)
-    points = torch.cat([chunk for chunk, _ in cells(model.world, cuts, (), 1).chunks()])
+    points = torch.cat([chunk for chunk, _ in world_cells(model.world, cuts, (), 1).chunks()])
     if given:
         points = points[parse(given).holds(model.world, points)]
     with torch.no_grad():
@@ -181,9 +181,9 @@ def test_an_interval_never_leaves_out_what_may_be_true(monkeypatch: pytest.Monke
     model = rule_bases.clauses(3, 24, 33, 8)
     right = model.ask("x0", "x1")
     assert right.exact
-    monkeypatch.setattr("nbr.inference.ganak.available", lambda: False)
-    monkeypatch.setattr("nbr.inference.sat.available", lambda: False)
-    monkeypatch.setattr("nbr.sources.path.Path.of", lambda *_: None)
+    monkeypatch.setattr("nbr.calculus.ganak.available", lambda: False)
+    monkeypatch.setattr("nbr.calculus.sat.available", lambda: False)
+    monkeypatch.setattr("nbr.encodings.path.Path.of", lambda *_: None)
     poor = model.ask("x0", "x1", budget=0.3)
     assert not poor.exact
     assert poor.belief <= right.belief + 1e-9
@@ -201,7 +201,7 @@ def test_a_fuzzy_condition_is_counted_level_by_level(seed: int) -> None:
         rules.append(nbr.Memory({"x0": 1, "x3": 0}, 0.7, draw.random(), sharpness=2.0))
     model = nbr.Reasoner(nbr.World.bits(5), rules)
     near = nbr.Memory({"x1": 1, "x2": draw.randint(0, 1), "x4": 1}, 0.6, 1.0, sharpness=1.5)
-    points = torch.cat([chunk for chunk, _ in cells(model.world, {}, (), 1).chunks()])
+    points = torch.cat([chunk for chunk, _ in world_cells(model.world, {}, (), 1).chunks()])
     with torch.no_grad():
         given = near.bind(model.world).grades(points)[:, None]
         grades = torch.cat([model.grades(points), given], dim=1).numpy()
@@ -236,8 +236,8 @@ def test_a_contradiction_is_named_by_counting() -> None:
 
 def test_witnesses_are_attained_and_covers_dominate() -> None:
     from nbr.asking.question import as_set
-    from nbr.inference import Limits
-    from nbr.sources.listing import Listing
+    from nbr.encodings.listing import Listing
+    from nbr.ways import Limits
 
     for seed in range(20):
         model, question, given = rule_bases.mixed(seed)

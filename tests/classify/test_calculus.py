@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import nbr
 import oracle
 from nbr import NbrError, evidence
+from nbr.calculus.batch import Groups
 from nbr.classify import frames
-from nbr.classify.evaluation import Graded
-from nbr.inference.batch import Groups
+from nbr.classify.evaluation import GradedRules
 
 
 def random_rules(seed: int, labels: int, rules: int, inputs: int = 4, everyone: bool = False):
@@ -30,8 +30,8 @@ def random_rules(seed: int, labels: int, rules: int, inputs: int = 4, everyone: 
     return grades, dice.random(rules).round(2), torch.tensor(groups)
 
 
-def evaluated(combine: str, grades, beliefs, groups: torch.Tensor) -> Graded:
-    return Graded(combine, Groups(groups), torch.as_tensor(grades), torch.as_tensor(beliefs))
+def evaluated(combine: str, grades, beliefs, groups: torch.Tensor) -> GradedRules:
+    return GradedRules(combine, Groups(groups), torch.as_tensor(grades), torch.as_tensor(beliefs))
 
 
 @settings(max_examples=60, deadline=None)

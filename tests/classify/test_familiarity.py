@@ -13,7 +13,7 @@ from nbr import NbrError, RobustClassifier
 from nbr.app.classifying import likeness
 from nbr.classify.familiarity import ODD, Familiarity, familiarity
 from nbr.classify.intervals import Intervals, discounted
-from nbr.classify.recipe import Sample
+from nbr.classify.recipe import TrainingSample
 
 SMALL = {
     "networks": 2,
@@ -38,7 +38,7 @@ def clouds(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture(scope="module")
 def known() -> Familiarity:
     X, y = clouds(2000, 0)
-    return familiarity(Sample(torch.from_numpy(X).float(), torch.from_numpy(y), None), 0)
+    return familiarity(TrainingSample(torch.from_numpy(X).float(), torch.from_numpy(y), None), 0)
 
 
 def test_it_is_calibrated_on_inputs_that_were_held_out(known: Familiarity) -> None:
@@ -66,7 +66,7 @@ def test_what_is_left_of_all_directions_is_rounding_and_does_not_count(known: Fa
     assert float(known.weights[-1]) == 0
     X, y = clouds(2000, 0)
     flat = np.concatenate([X, np.zeros((len(X), 2))], axis=1)  # two more columns in which examples never differ
-    wider = familiarity(Sample(torch.from_numpy(flat).float(), torch.from_numpy(y), None), 0)
+    wider = familiarity(TrainingSample(torch.from_numpy(flat).float(), torch.from_numpy(y), None), 0)
     assert wider is not None
     assert float(wider.weights[-1]) > 0
     outside = torch.zeros(1, 8).double()
@@ -107,10 +107,10 @@ def test_a_classifier_says_what_it_does_not_know(tmp_path: Path) -> None:
 
 def test_too_few_examples_say_nothing_and_constant_columns_do_no_harm() -> None:
     points = torch.randn(19, 3, generator=torch.Generator().manual_seed(0))
-    assert familiarity(Sample(points, torch.zeros(19, dtype=torch.long), None), 0) is None
+    assert familiarity(TrainingSample(points, torch.zeros(19, dtype=torch.long), None), 0) is None
     points = torch.cat([points.repeat(3, 1), torch.ones(57, 2)], dim=1)
     labels = (torch.arange(57) == 5).long()  # and so does a label with one example
-    known = familiarity(Sample(points, labels, None), 0)
+    known = familiarity(TrainingSample(points, labels, None), 0)
     assert bool(known.degree(points.double(), labels).isfinite().all())
     assert float(known.degree(torch.tensor([[0.0, 0, 0, 1, 9]]).double(), labels[:1])) < 0.01
 
@@ -148,7 +148,7 @@ def test_parts_that_do_not_fit_are_refused(known: Familiarity) -> None:
 def test_a_byte_for_a_coordinate_where_that_is_fine_enough() -> None:
     random = np.random.default_rng(0)
     points, labels = torch.from_numpy(random.normal(size=(400, 6))).float(), torch.arange(400) % 2
-    known = familiarity(Sample(points, labels, None), 0)
+    known = familiarity(TrainingSample(points, labels, None), 0)
     assert known.references.dtype == torch.int8
     places = known.coordinates(points)
     for label in (0, 1):
@@ -157,7 +157,7 @@ def test_a_byte_for_a_coordinate_where_that_is_fine_enough() -> None:
         found = known.distances[known.labels == label].sort().values
         torch.testing.assert_close(found, wanted, rtol=0.02, atol=0.02)
     points[0] *= 1e3
-    assert familiarity(Sample(points, labels, None), 0).references.dtype == torch.float16
+    assert familiarity(TrainingSample(points, labels, None), 0).references.dtype == torch.float16
 
 
 def test_files_without_steps_are_read(known: Familiarity) -> None:

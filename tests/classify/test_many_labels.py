@@ -17,11 +17,11 @@ from sklearn.naive_bayes import GaussianNB
 
 import nbr
 from nbr import BeliefClassifier, NbrError, NonexpansiveClassifier, RobustClassifier
+from nbr.calculus.batch import Groups
 from nbr.classify import certificate, frames
 from nbr.classify.descent import rightness
 from nbr.classify.recipe import Recipe
 from nbr.classify.rules import NonexpansiveRules, ScoredRules
-from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed, dense
 
 ONE = {"widths": (16, 8), "epochs": 10, "batch_size": 64, "random_state": 0}
@@ -97,7 +97,9 @@ def test_the_proof_moves_every_score_the_worst_way(labels: int) -> None:
             none = torch.zeros(1, 5, dtype=torch.float64)
             known = (scores, none, none[:, 0], steep, rules.groups, combined)
             radius = float(
-                certificate.radius(*known, exact=combine == "exact", most=none[:, 0] + 10, shared=combine == "cautious")
+                certificate.proved_radius(
+                    *known, exact=combine == "exact", most=none[:, 0] + 10, shared=combine == "cautious"
+                )
             )
             best = int(combined(scores).argmax())
             inside = combined(scores + (radius - 1e-6) * corners).argmax(dim=1)

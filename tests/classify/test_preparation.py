@@ -12,7 +12,7 @@ from PIL import Image
 
 import nbr
 from nbr import NbrError
-from nbr.classify.augment import affine, drawn
+from nbr.classify.augment import random_maps, warped
 from nbr.classify.preparation import Preparation, _means, values_of
 
 SMALL = {
@@ -215,6 +215,6 @@ def test_one_channel_is_grey_and_five_are_no_file(tmp_path: Path) -> None:
 def test_colours_are_moved_together() -> None:
     """A change of a coloured picture is the same change of each of its layers."""
     X = torch.rand(4, 6, 8, 3, generator=torch.Generator().manual_seed(0))
-    maps = drawn(4, 1.0, torch.Generator().manual_seed(1))
+    maps = random_maps(4, 1.0, torch.Generator().manual_seed(1))
     for channel in range(3):
-        torch.testing.assert_close(affine(X, maps)[..., channel], affine(X[..., channel].contiguous(), maps))
+        torch.testing.assert_close(warped(X, maps)[..., channel], warped(X[..., channel].contiguous(), maps))

@@ -136,8 +136,8 @@ def test_the_radius_is_the_largest_shift_of_all_scores(trained: RobustClassifier
 
 def test_a_linear_rule_has_its_exact_distance() -> None:
     """One network of one layer is a linear function: the proved radius is the distance to the hyperplane."""
+    from nbr.calculus.batch import Groups
     from nbr.classify.rules import NonexpansiveRules
-    from nbr.inference.batch import Groups
     from nbr.lipschitz import Dense, Fixed
 
     layer = Dense(3, 1, count=2)
@@ -168,7 +168,8 @@ def test_saved_and_loaded_it_answers_the_same(trained: RobustClassifier, tmp_pat
 
 def test_a_stopped_run_ends_as_if_it_had_not_been(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from nbr.classify import robust
-    from nbr.training import Progress, loop
+    from nbr.progress import Progress
+    from nbr.training import loop
 
     X, y = clouds(count=200)
     settings = QUICK | {"epochs": 8}
@@ -201,7 +202,8 @@ def test_a_stopped_run_ends_as_if_it_had_not_been(tmp_path: Path, monkeypatch: p
 
 def test_one_network_of_another_width_is_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from nbr.classify import nonexpansive
-    from nbr.training import Progress, loop
+    from nbr.progress import Progress
+    from nbr.training import loop
 
     def stop(progress: Progress) -> None:
         if progress.done > 0.7 * progress.of and not progress.ended:
@@ -290,7 +292,7 @@ def test_the_weights_are_those_of_the_scaled_grades(trained: RobustClassifier, s
     """Closed form and shortcut against the scaling trick on the grades, also for scores far from everything."""
     from dataclasses import replace
 
-    from nbr.inference.batch import Groups, scaled
+    from nbr.calculus.batch import Groups, scaled
 
     X, _ = clouds(seed=5)
     dice = torch.Generator().manual_seed(0)

@@ -10,16 +10,16 @@ import torch
 from torch.nn.functional import softplus
 
 from nbr import NonexpansiveClassifier, RobustClassifier
+from nbr.calculus.batch import Groups
 from nbr.classify import beliefs
-from nbr.classify.beliefs import ABSENT, push, seen
+from nbr.classify.beliefs import ABSENT_SCORE, improve, scores_seen
 from nbr.classify.experts import Experts
 from nbr.classify.memories import memorise
 from nbr.classify.pairs import Pairs
-from nbr.classify.recipe import Recipe, Sample
+from nbr.classify.recipe import Recipe, TrainingSample
 from nbr.classify.rules import NonexpansiveRules, ScoredRules
-from nbr.inference.batch import Groups
 from nbr.lipschitz import Dense, Fixed, dense
-from nbr.training import silent
+from nbr.progress import silent
 
 SMALL = {
     "networks": 2,
@@ -45,9 +45,9 @@ def kinds(count: int = 200, seed: int = 0, spread: float = 0.3) -> tuple[np.ndar
     return X, y
 
 
-def sample(count: int = 200) -> Sample:
+def sample(count: int = 200) -> TrainingSample:
     X, y = kinds(count)
-    return Sample(torch.from_numpy(X).float(), torch.from_numpy(y), None)
+    return TrainingSample(torch.from_numpy(X).float(), torch.from_numpy(y), None)
 
 
 def recipe(**changed: object) -> Recipe:
@@ -197,7 +197,7 @@ def test_beliefs_are_learned_on_examples_moved_until_they_are_barely_right(monke
     labels = torch.arange(200) % 2
     side = 2.0 * labels - 1
     scores = side[:, None] * torch.stack([torch.full((200,), 1.5), 0.2 + torch.rand(200, generator=generator)], dim=1)
-    data, groups = Sample(torch.zeros(200, 1), labels, None), Groups(torch.tensor([[0, 1], [0, 1]]))
+    data, groups = TrainingSample(torch.zeros(200, 1), labels, None), Groups(torch.tensor([[0, 1], [0, 1]]))
     seen_margins: list[torch.Tensor] = []
     weight = torch.zeros(2, requires_grad=True)
 
@@ -208,7 +208,7 @@ def test_beliefs_are_learned_on_examples_moved_until_they_are_barely_right(monke
         return torch.stack([-told / 2, told / 2], dim=1)
 
     monkeypatch.setattr(beliefs, "STEPS", 1)
-    push(scores, data, groups, [weight], combined, recipe(epsilon=2.0, omega=0.5), silent)
+    improve(scores, data, groups, [weight], combined, recipe(epsilon=2.0, omega=0.5), silent)
     barely = [margins for margins in seen_margins if float(margins.max()) < 0.05]
     assert len(seen_margins) == 2
     assert len(barely) == 1  # the other is as it is
@@ -220,7 +220,7 @@ def test_the_first_loss_is_that_of_the_paper() -> None:
     points = torch.randn(40, 6, generator=torch.Generator().manual_seed(0))
     labels = torch.arange(40) % 2
     told: list[float] = []
-    Experts(2, 1).train(Sample(points, labels, None), recipe, lambda now: told.append(now.figures["loss"]))
+    Experts(2, 1).train(TrainingSample(points, labels, None), recipe, lambda now: told.append(now.figures["loss"]))
     with torch.no_grad():
         scores = dense(6, [6, 6, 4], 2, 2, recipe.seed)(points)[..., 0]
     own, other = scores.gather(0, labels[None])[0], scores.gather(0, 1 - labels[None])[0]
@@ -256,10 +256,10 @@ def test_what_no_network_takes_is_memorised() -> None:
 def test_an_example_is_not_shown_its_own_memory() -> None:
     data = sample()
     rules, memory = memorise(data, TWO.train(data, recipe(), silent), TWO, recipe(gamma=1.5))
-    shown, plain = seen(data, rules, memory), rules.scores(data.points).float()
+    shown, plain = scores_seen(data, rules, memory), rules.scores(data.points).float()
     held = memory >= 0
     assert 0 < int(held.sum()) < len(held)
-    assert bool((shown[held, memory[held]] == ABSENT).all())
+    assert bool((shown[held, memory[held]] == ABSENT_SCORE).all())
     assert torch.equal(shown[~held], plain[~held])
     assert int((shown != plain).sum()) == int(held.sum())
 

@@ -18,7 +18,7 @@ from nbr.density.collecting import with_column
 from nbr.density.likelihood import log_weights
 from nbr.density.ranges import wilson
 from nbr.errors import NbrError
-from nbr.points.numbered import listing
+from nbr.points.numbered import numbered_points
 from nbr.priors import Independent
 from nbr.tables.seen_together import Together
 
@@ -37,8 +37,8 @@ def model(seed: int, views: list[list[str]], rows: list[int] | None = None) -> n
 
 def enumerated(reasoner: nbr.Reasoner, views: list[list[str]], question: str, given: str) -> tuple[float, float]:
     """The least and the largest P(Q | C) over all masses of points with the sums of each view (Charnes and Cooper)."""
-    points = listing(reasoner.world).points
-    mass = torch.softmax(log_weights(reasoner.model, listing(reasoner.world)), 0).numpy()
+    points = numbered_points(reasoner.world).points
+    mass = torch.softmax(log_weights(reasoner.model, numbered_points(reasoner.world)), 0).numpy()
     held = nbr.parse(given).holds(reasoner.world, points).numpy().astype(float)
     both = held * nbr.parse(question).holds(reasoner.world, points).numpy()
     groups = []

@@ -14,7 +14,7 @@ from command import run
 from nbr import priors, tables
 from nbr.density import filling, predicting
 from nbr.density.filling import misfits
-from nbr.density.predicting import cells
+from nbr.density.predicting import predicted_column
 from nbr.priors import Independent
 
 WORLD = nbr.World(a=nbr.Bit(), b=nbr.Choice("u", "v", "w"), c=nbr.Bit())
@@ -38,7 +38,7 @@ def test_labels_are_as_likely_as_asked(listed: bool, monkeypatch: pytest.MonkeyP
     prior = priors.Independent(WORLD, [torch.tensor([3.0, 1]), torch.tensor([1.0, 2, 3]), torch.ones(2)])
     model = nbr.Reasoner(WORLD, RULES, prior=prior)
     if not listed:
-        monkeypatch.setattr("nbr.density.predicting.listing", lambda world: None)
+        monkeypatch.setattr("nbr.density.predicting.numbered_points", lambda world: None)
         monkeypatch.setattr("nbr.density.predicting.FILLS", 20_000)
     rows = pd.DataFrame({"a": [1, 0, np.nan], "c": [0, 1, 0]})
     found = model.predict(rows, "b")
@@ -130,7 +130,7 @@ def test_how_well_numbers_fit_is_a_share_of_both_sides() -> None:
     frame = people(2000)
     model = trees(frame[["height", "kids"]])
     codes = torch.tensor([[171.5, 1.0], [400, 1], [155, 1]], dtype=torch.float64)
-    fits = cells(model.model, codes, "height").fits(codes[:, 0])
+    fits = predicted_column(model.model, codes, "height").fits(codes[:, 0])
     assert float(fits[0]) > 0.8
     assert float(fits[1]) == 0
     assert float(fits[2]) == pytest.approx(2 * (frame.height <= 155).mean(), abs=0.05)
@@ -173,7 +173,7 @@ def test_all_holes_of_a_row_share_completions(monkeypatch: pytest.MonkeyPatch) -
     rows = model.sample(40, seed=1).astype(object).mask(random.random((40, 6)) < 0.4)
     exact = pd.DataFrame(model.impute(rows).attrs["cells"])
     asked = []
-    monkeypatch.setattr(predicting, "listing", lambda world: None)
+    monkeypatch.setattr(predicting, "numbered_points", lambda world: None)
     monkeypatch.setattr(predicting, "SHARED", 20_000)
     monkeypatch.setattr(filling, "score", lambda *args: pytest.fail("the likelihood of rows comes with completions"))
     complete = Independent.complete

@@ -21,7 +21,7 @@ from nbr.density.couplings import Couplings
 from nbr.density.left_open import reduced
 from nbr.density.likelihood import log_weights
 from nbr.density.resampling import spread
-from nbr.points.numbered import listing
+from nbr.points.numbered import numbered_points
 from nbr.priors import Independent
 
 
@@ -38,7 +38,7 @@ def model(draw: random.Random, bits: int, choices: int = 0, views: list[list[str
 
 
 def masses(reasoner: nbr.Reasoner) -> tuple[torch.Tensor, np.ndarray]:
-    listed = listing(reasoner.world)
+    listed = numbered_points(reasoner.world)
     assert listed is not None
     weights = log_weights(reasoner.model, listed)
     assert weights is not None

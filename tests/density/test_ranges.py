@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 import nbr
 from command import run
 from nbr.density import ranges
-from nbr.density.dispersion import dispersion
+from nbr.density.overdispersion import dispersion
 from nbr.learning.fitted import learned
 from nbr.priors import Independent, marginals
 from nbr.tables import Table

@@ -33,8 +33,10 @@ def test_the_prior_is_drawn_inside_a_narrow_condition() -> None:
         assert (drawn["u"] >= 0.7).mean() == pytest.approx(share, abs=4 * (share * (1 - share) / 4000) ** 0.5)
 
 
-def chained(model: nbr.Reasoner, given: str | None, monkeypatch: pytest.MonkeyPatch, count: int) -> sampling.Drawn:
-    monkeypatch.setattr(sampling, "listing", lambda *_: None)
+def chained(
+    model: nbr.Reasoner, given: str | None, monkeypatch: pytest.MonkeyPatch, count: int
+) -> sampling.DrawnPoints:
+    monkeypatch.setattr(sampling, "numbered_points", lambda *_: None)
     monkeypatch.setattr(sampling, "RARE", 1.0)
     monkeypatch.setattr(sampling, "TRIED", sampling.BATCH)
     monkeypatch.setattr(sampling, "VALUES", 0)  # no tables

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 import nbr
-from nbr.factors import Network, Unfit
+from nbr.factors import Network
 from nbr.priors import Independent
+from nbr.ways import Unfit
 
 
 def often(

@@ -10,8 +10,9 @@ import pytest
 import torch
 
 import nbr
-from nbr.factors import Network, Unfit, automata, spelling
+from nbr.factors import Network, automata, spelling
 from nbr.language.linear import Linear
+from nbr.ways import Unfit
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -13,11 +13,12 @@ import nbr
 import rule_bases
 from nbr import priors
 from nbr.density.likelihood import log_weights
-from nbr.factors import Network, Unfit, automata, spelling, structure
+from nbr.factors import Network, automata, spelling, structures
 from nbr.factors.kept import Compilations
-from nbr.points.numbered import listing
+from nbr.points.numbered import numbered_points
 from nbr.priors import Empirical, Independent, Prior, Trees
 from nbr.tables import Table
+from nbr.ways import Unfit
 
 
 def rows(world: nbr.World, draw: random.Random, count: int = 300) -> Table:
@@ -25,7 +26,7 @@ def rows(world: nbr.World, draw: random.Random, count: int = 300) -> Table:
     generator = torch.Generator().manual_seed(draw.randrange(1000))
     points = priors.uniform(world).sample(count, generator)
     for column in range(1, len(world)):
-        sizes = [len(listing(nbr.World({name: world.variables[name]})).points) for name in world.names]
+        sizes = [len(numbered_points(nbr.World({name: world.variables[name]})).points) for name in world.names]
         follows = torch.rand(count, generator=generator) < 0.6
         points[follows, column] = points[follows, column - 1].remainder(sizes[column])
     return Table(world, world.snap(points))
@@ -76,7 +77,7 @@ def network(reasoner: nbr.Reasoner, *said: str) -> Network:
 
 def weights(reasoner: nbr.Reasoner) -> tuple[torch.Tensor, torch.Tensor]:
     """All points and P_0 P_keep of each."""
-    listed = listing(reasoner.world)
+    listed = numbered_points(reasoner.world)
     assert listed is not None
     logs = log_weights(reasoner.model, listed)
     assert logs is not None
@@ -90,12 +91,12 @@ def test_sums_marginals_and_best_points_are_those_of_all_points(
 ) -> None:
     if seed >= 6:
         monkeypatch.setattr(spelling, "TABLE", 4)  # nearly all are chains
-        structure._structures.things.clear()
+        structures._structures.things.clear()
     reasoner, question, given = model(seed, kind)
     points, mass = weights(reasoner)
     found, conditions = network(reasoner, question, given), [None, nbr.parse(question), nbr.parse(given)]
     sums, marginals = found.log_sums(conditions), found.marginals(conditions)
-    structure._structures.things.clear()
+    structures._structures.things.clear()
     for row, condition in enumerate(conditions):
         within = mass if condition is None else mass * condition.holds(reasoner.world, points)
         assert float(sums[row].exp()) == pytest.approx(float(within.sum()), rel=1e-8, abs=1e-12)
@@ -121,7 +122,7 @@ def test_the_best_points_are_those_of_sorting_all(
 ) -> None:
     if seed >= 12:
         monkeypatch.setattr(spelling, "TABLE", 4)  # nearly all are chains
-        structure._structures.things.clear()
+        structures._structures.things.clear()
     reasoner, _, given = model(seed, kind)
     points, mass = weights(reasoner)
     found = network(reasoner, given)
@@ -135,7 +136,7 @@ def test_the_best_points_are_those_of_sorting_all(
         for (value, _), each in zip(several, codes, strict=True):
             at = (points == torch.tensor(each)).all(dim=1)
             assert float(within[at].log()) == pytest.approx(value, abs=1e-8)
-    structure._structures.things.clear()
+    structures._structures.things.clear()
 
 
 def test_without_a_prior_every_value_counts_one() -> None:
@@ -155,7 +156,7 @@ def test_draws_are_as_frequent_as_the_model_has_them() -> None:
     found = network(reasoner, "x0 | x1")
     drawn = found.draw(30_000, given, torch.Generator().manual_seed(1))
     codes = torch.stack([found.values[name].codes[drawn[name]] for name in reasoner.world.names], dim=1)
-    listed = listing(reasoner.world)
+    listed = numbered_points(reasoner.world)
     assert listed is not None
     often = torch.bincount(listed.number(codes), minlength=len(points)) / 30_000
     assert float((often - mass / mass.sum()).abs().max()) < 4 * (0.25 / 30_000) ** 0.5
@@ -195,13 +196,13 @@ def test_long_statements_are_chains() -> None:
 
 def test_the_search_for_an_order_happens_once_for_a_structure(monkeypatch: pytest.MonkeyPatch) -> None:
     searches = []
-    monkeypatch.setattr(structure, "find", lambda *parts: searches.append(1) or FIND(*parts))
+    monkeypatch.setattr(structures, "find", lambda *parts: searches.append(1) or FIND(*parts))
     for belief in (0.3, 0.8, 0.0):
         network(nbr.Reasoner(nbr.World.bits(6), [nbr.Clause(f"x{i} -> x{i + 1}", belief) for i in range(5)]))
     assert len(searches) == 1
 
 
-FIND = structure.find
+FIND = structures.find
 
 
 def test_what_is_kept_is_bounded_in_bytes() -> None:

@@ -8,7 +8,7 @@ import torch
 from nbr import priors, tables
 from nbr.learning import fitting, maker
 from nbr.learning.splitting import split
-from nbr.training import silent
+from nbr.progress import silent
 from small_table import implication
 
 

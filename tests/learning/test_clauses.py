@@ -14,10 +14,10 @@ import nbr
 from command import run
 from nbr import priors, tables
 from nbr.learning import fitting
-from nbr.learning.clauses import Wanted, _chosen, _gains, grow, statement
+from nbr.learning.clauses import WantedClauses, _chosen, _gains, grow, statement
 from nbr.learning.coarse import Coarse
 from nbr.learning.confidence import limited, lowest_share
-from nbr.learning.loglinear import Chains, agree
+from nbr.learning.loglinear import GibbsChains, agree
 from nbr.learning.patterns import Packed, Pattern, search
 from nbr.learning.splitting import split
 
@@ -85,7 +85,7 @@ def test_chains_draw_from_rules_and_prior() -> None:
     coarse = Coarse.of(data, [clause.expression for clause in clauses], False)
     masses = coarse.masses(prior)
     assert masses is not None
-    chains = Chains(masses, 1 << 16, seed=0)
+    chains = GibbsChains(masses, 1 << 16, seed=0)
     broken = [coarse.broken(clause.expression) for clause in clauses]
     for _ in range(4):
         draws = chains.draw(broken, -np.log1p(-np.array([0.9, 0.6])))
@@ -120,7 +120,7 @@ def test_a_tree_prior_leaves_little_to_add() -> None:
     data = tables.read(frame)
     rows = split(data, 0)
     trees = priors.trees(rows.train, 1, valid=rows.valid, seed=0)
-    assert len(grow(trees, rows, [], Wanted(), 0).rules) < len(nbr.fit(frame, "clauses").rules)
+    assert len(grow(trees, rows, [], WantedClauses(), 0).rules) < len(nbr.fit(frame, "clauses").rules)
 
 
 def test_written_rules_keep_their_words_and_get_beliefs(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_agreement_stops_at_no_belief() -> None:
     data = tables.Table(nbr.World.bits(1), torch.tensor([[0.0], [1.0]], dtype=torch.float64))
     coarse = Coarse.of(data, [], True)
     rule = coarse.broken(nbr.language.parse("x0"))
-    chains = Chains([np.array([0.5, 0.5])], 1000, seed=0)
+    chains = GibbsChains([np.array([0.5, 0.5])], 1000, seed=0)
     assert agree([rule], np.array([0.9]), np.array([1000]), np.array([0.3]), chains).weights.tolist() == [0.0]
 
 

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 import nbr
 from nbr import priors, tables
-from nbr.inference.point import keep, keep_and_slopes
+from nbr.calculus.point import keep_probability, keep_probability_and_slopes
 from nbr.learning import confidence, objectives
 from nbr.learning.bank import Bank
 from nbr.rules.support import Support
@@ -69,12 +69,12 @@ def test_the_limit_covers(rows: int, share: float) -> None:
 def test_slopes_are_those_of_p_keep() -> None:
     generator = torch.Generator().manual_seed(0)
     grades, beliefs = torch.rand(50, 6, generator=generator).double(), torch.rand(6, generator=generator).double()
-    kept, slopes = keep_and_slopes(grades, beliefs)
-    torch.testing.assert_close(kept, keep(grades, beliefs))
+    kept, slopes = keep_probability_and_slopes(grades, beliefs)
+    torch.testing.assert_close(kept, keep_probability(grades, beliefs))
     for rule in range(6):
         moved = beliefs.clone()
         moved[rule] = 0.0
-        torch.testing.assert_close(keep(grades, moved), kept - beliefs[rule] * slopes[:, rule])
+        torch.testing.assert_close(keep_probability(grades, moved), kept - beliefs[rule] * slopes[:, rule])
 
 
 def crisp(world: nbr.World, belief: float) -> Bank:
@@ -105,7 +105,7 @@ def test_networks_are_followed_down_to_what_counting_gives(counts: tuple[int, ..
     assert rule.support is not None
     assert (rule.support.rows, rule.support.held) == pytest.approx((n, n - x), abs=0.01)
     assert float(rule.likeliest) == pytest.approx(bank.beliefs.item())
-    sampled = objectives.Sampled(bank, prior, {"train": data}, seed=0)
+    sampled = objectives.SampledObjective(bank, prior, {"train": data}, seed=0)
     (drawn,) = confidence.supported(bank, sampled, n, 0.95)
     assert drawn.degree == pytest.approx(rule.degree, abs=0.01)
 

@@ -14,7 +14,8 @@ import nbr
 from nbr import priors, tables
 from nbr.learning import fitting, objectives
 from nbr.learning.bank import Bank
-from nbr.training import Progress, loop
+from nbr.progress import Progress
+from nbr.training import loop
 from small_table import implication
 
 
@@ -39,7 +40,7 @@ def test_objective_equals_the_score_of_the_exported_model() -> None:
     prior = priors.marginals(data)
     bank = Bank(data.world, [data.world.names], rules=4, width=8, seed=1)
     goal = objectives.objective(bank, prior, {"train": data}, seed=0)
-    assert isinstance(goal, objectives.Listed)
+    assert isinstance(goal, objectives.ListedObjective)
     model = nbr.Reasoner(data.world, bank.export(), prior=prior)
     assert goal.mean(bank, "train") == pytest.approx(model.log_prob(frame).mean().item(), abs=1e-4)
 
@@ -50,7 +51,7 @@ def test_alpha_loss_has_the_gradient_of_the_likelihood() -> None:
     prior = priors.marginals(data)
     bank = Bank(data.world, [data.world.names], rules=2, width=8, seed=1)
     exact = objectives.objective(bank, prior, {"train": data}, seed=0)
-    sampled = objectives.Sampled(bank, prior, {"train": data}, seed=0)
+    sampled = objectives.SampledObjective(bank, prior, {"train": data}, seed=0)
     exact.loss(bank, 0).backward()
     expected = bank.doubt.grad.clone()
     total = torch.zeros_like(expected)

@@ -77,7 +77,7 @@ def test_log_prob_equals_plain_sums(name: str) -> None:
 
 
 def test_completions_fill_every_hole_in_every_way() -> None:
-    listed = listing.listing(WORLD)
+    listed = listing.numbered_points(WORLD)
     assert listed is not None
     row, point = listed.completions(torch.tensor([[math.nan, 1, math.nan], [0, 2, 1]], dtype=torch.float64))
     assert row.tolist() == [0, 0, 0, 0, 1]
@@ -104,7 +104,7 @@ def test_samples_agree_with_probabilities() -> None:
 
 
 def kept_and_chains(method: str, monkeypatch: pytest.MonkeyPatch) -> nbr.Reasoner:
-    monkeypatch.setattr(sampling, "listing", lambda *_: None)
+    monkeypatch.setattr(sampling, "numbered_points", lambda *_: None)
     if method == "chains":
         monkeypatch.setattr(sampling, "RARE", 1.0)
         monkeypatch.setattr(sampling, "TRIED", sampling.BATCH)
@@ -161,7 +161,7 @@ def test_estimated_likelihood_with_holes(monkeypatch: pytest.MonkeyPatch) -> Non
     reasoner = nbr.Reasoner(WORLD, RULES, prior=PRIORS["marginals"])
     holes = Table(WORLD, torch.tensor([[math.nan, 1, 0], [1, math.nan, math.nan]], dtype=torch.float64))
     exact = likelihood.score(reasoner.model, holes)
-    monkeypatch.setattr(likelihood, "listing", lambda world: None)
+    monkeypatch.setattr(likelihood, "numbered_points", lambda world: None)
     estimate = likelihood.score(reasoner.model, holes)
     assert exact.exact
     assert not estimate.exact
@@ -195,7 +195,7 @@ def test_pair_marginals_of_samples_agree_with_the_model() -> None:
 
     world = nbr.World.bits(10)
     model = nbr.Reasoner(world, Bank(world, [world.names], 8, width=16, seed=3).export())
-    listed = listing.listing(world)
+    listed = listing.numbered_points(world)
     weights = likelihood.log_weights(model.model, listed)
     chance = torch.softmax(weights, 0)
     expected = (listed.points * chance[:, None]).T @ listed.points

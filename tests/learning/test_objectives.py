@@ -10,7 +10,7 @@ from nbr import priors, tables
 from nbr.learning import objectives
 from nbr.learning.bank import Bank
 from nbr.learning.least_committed import least_committed
-from nbr.learning.maker import Trained
+from nbr.learning.maker import TrainedBank
 from nbr.learning.training import DRAWN, EXACT, BankTraining
 
 WORLD = nbr.World.bits(9)
@@ -24,9 +24,9 @@ def rows(count: int = 300) -> tables.Table:
     return tables.Table(WORLD, (first ^ flips.long()).double())
 
 
-def listed(bank: Bank) -> objectives.Listed:
+def listed(bank: Bank) -> objectives.ListedObjective:
     goal = objectives.objective(bank, priors.uniform(WORLD), {"train": rows()}, seed=0)
-    assert isinstance(goal, objectives.Listed)
+    assert isinstance(goal, objectives.ListedObjective)
     return goal
 
 
@@ -77,7 +77,7 @@ def test_a_stopped_objective_goes_on_with_the_same_points(monkeypatch: pytest.Mo
     assert first.loss(bank, 1).item() == second.loss(bank, 1).item()
 
 
-def committed(belief: float, violated: float) -> tuple[Bank, objectives.Listed]:
+def committed(belief: float, violated: float) -> tuple[Bank, objectives.ListedObjective]:
     """One rule: the first bit is 1, fully where it is, and to a degree where it is not; rows that it explains best."""
     world = nbr.World.bits(3)
     share = torch.tensor([1 - belief + belief * violated, 1.0])
@@ -95,7 +95,7 @@ def committed(belief: float, violated: float) -> tuple[Bank, objectives.Listed]:
     bank.last_bias.data[0, 0, 0] = low
     bank.doubt.data[0] = torch.logit(torch.tensor(belief))
     goal = objectives.objective(bank, priors.uniform(world), {"train": table}, seed=0)
-    assert isinstance(goal, objectives.Listed)
+    assert isinstance(goal, objectives.ListedObjective)
     return bank, goal
 
 
@@ -125,7 +125,7 @@ def test_a_rule_of_many_degrees_stays_as_it_is() -> None:
     counts = (2000 * share / share.sum()).round().long()
     table = tables.Table(world, torch.arange(5).repeat_interleave(counts).double()[:, None])
     goal = objectives.objective(bank, priors.uniform(world), {"train": table}, seed=0)
-    assert isinstance(goal, objectives.Listed)
+    assert isinstance(goal, objectives.ListedObjective)
     assert least_committed(bank, goal, EXACT) is bank
 
 
@@ -138,6 +138,6 @@ def test_rules_keep_as_many_points_of_the_prior_as_samples_can_afford(monkeypatc
         bank = Bank(WORLD, [WORLD.names], rules=2, width=16, seed=1)
         goal = objectives.objective(bank, priors.uniform(WORLD), {"train": data}, seed=0, least=least)
         BankTraining(bank, goal, replace(DRAWN, steps=150)).run()
-        shares.append(Trained(bank, goal, DRAWN, 150, {}, goal.prior).kept)
+        shares.append(TrainedBank(bank, goal, DRAWN, 150, {}, goal.prior).kept)
     assert shares[0] < 0.1
     assert 0.25 < shares[1] < 0.35

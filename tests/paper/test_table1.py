@@ -19,7 +19,7 @@ POINTS = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=torch.float64)] *
 
 
 @pytest.fixture(scope="module")
-def runs() -> dict[str, table1.Trained]:
+def runs() -> dict[str, table1.TrainedModel]:
     return {model: SMALL.train(model, seed=0) for model in table1.STEPS}
 
 

@@ -7,7 +7,7 @@ import torch
 from sklearn.naive_bayes import GaussianNB
 
 from nbr import RobustClassifier
-from nbr.classify.recipe import Recipe, Sample
+from nbr.classify.recipe import Recipe, TrainingSample
 from nbr.paper.table3 import PAPER, combined
 from nbr.robustness.attacks import attack
 from nbr.robustness.base import Attempt
@@ -44,7 +44,7 @@ def test_all_four_and_their_proofs() -> None:
     trained = RobustClassifier(0.1, random_state=0, **settings).fit(X, y)
     assert trained.centre_ is not None
     centre = torch.from_numpy(trained.centre_)
-    sample = Sample((torch.from_numpy(X) - centre).float(), torch.from_numpy(y), None)
+    sample = TrainingSample((torch.from_numpy(X) - centre).float(), torch.from_numpy(y), None)
     found = combined(sample, trained.rules_, Recipe(epsilon=0.1))
     assert {"NBR", *found} == set(PAPER)
     images, labels = torch.from_numpy(X[:40]), torch.from_numpy(y[:40])

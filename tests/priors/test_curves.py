@@ -10,7 +10,7 @@ from scipy import stats
 import nbr
 from nbr import priors
 from nbr.priors.curves import Scores, told
-from nbr.priors.em import Learner, columns
+from nbr.priors.em import TreeLearner, columns
 from nbr.tables import Table
 
 WORLD = nbr.World(label=nbr.Choice("u", "v", "w"), x=nbr.Real(-5, 5), y=nbr.Real(-5, 5))
@@ -25,12 +25,12 @@ def rows(count: int, seed: int = 0) -> torch.Tensor:
     return torch.from_numpy(np.stack([label, x, y], axis=1)).clamp(max=4.99, min=-4.99)
 
 
-def learner_of(codes: torch.Tensor, states: int = 8) -> Learner:
+def learner_of(codes: torch.Tensor, states: int = 8) -> TreeLearner:
     table = Table(WORLD, codes)
-    return Learner(table, columns(table, states))
+    return TreeLearner(table, columns(table, states))
 
 
-def middles(learner: Learner, codes: torch.Tensor) -> np.ndarray:
+def middles(learner: TreeLearner, codes: torch.Tensor) -> np.ndarray:
     """The score of each cell, column by column."""
     states = [column.locate(codes[:, at])[0].numpy() for at, column in enumerate(learner.columns)]
     return np.stack([learner.scores.middle[at][each] for at, each in enumerate(states)])

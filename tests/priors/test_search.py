@@ -8,7 +8,7 @@ import torch
 import nbr
 from nbr import priors
 from nbr.errors import NbrError
-from nbr.priors.search import Search
+from nbr.priors.search import MixtureSearch
 from nbr.progress import Progress
 from nbr.tables import Table
 from small_table import parity
@@ -26,27 +26,29 @@ def table(count: int, seed: int) -> Table:
 TABLE, VALID = table(600, 0), table(300, 1)
 
 
-def learned(monkeypatch: pytest.MonkeyPatch, kept: priors.Kept | None, most: int = 100) -> tuple[priors.Trees, int]:
+def learned(
+    monkeypatch: pytest.MonkeyPatch, kept: priors.KeptMixtures | None, most: int = 100
+) -> tuple[priors.Trees, int]:
     """The trees of the table and how many mixtures were learned for them; stopped once there are too many."""
-    count, true = 0, Search._learned
+    count, true = 0, MixtureSearch._learned
 
-    def counted(search: Search, *given: object) -> object:
+    def counted(search: MixtureSearch, *given: object) -> object:
         nonlocal count
         if count == most:
             raise KeyboardInterrupt
         count += 1
         return true(search, *given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Search, "_learned", counted)
+    monkeypatch.setattr(MixtureSearch, "_learned", counted)
     try:
         return priors.trees(TABLE, valid=VALID, kept=kept), count
     finally:
-        monkeypatch.setattr(Search, "_learned", true)
+        monkeypatch.setattr(MixtureSearch, "_learned", true)
 
 
 def test_a_run_that_was_stopped_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     whole, all_of_them = learned(monkeypatch, None)
-    kept = priors.Kept(tmp_path, "a run")
+    kept = priors.KeptMixtures(tmp_path, "a run")
     with pytest.raises(KeyboardInterrupt):
         learned(monkeypatch, kept, most=all_of_them - 1)
     assert len(list(tmp_path.glob("prior-*"))) == all_of_them - 1 > 8
@@ -58,14 +60,14 @@ def test_a_run_that_was_stopped_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 def test_what_another_run_kept_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        learned(monkeypatch, priors.Kept(tmp_path, "a run"), most=1)
+        learned(monkeypatch, priors.KeptMixtures(tmp_path, "a run"), most=1)
     with pytest.raises(NbrError, match="other data or other settings; delete it to start again"):
-        learned(monkeypatch, priors.Kept(tmp_path, "another run"))
+        learned(monkeypatch, priors.KeptMixtures(tmp_path, "another run"))
 
 
 def test_of_several_processes_one_writes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        learned(monkeypatch, priors.Kept(tmp_path, "a run", writes=False), most=3)
+        learned(monkeypatch, priors.KeptMixtures(tmp_path, "a run", writes=False), most=3)
     assert not list(tmp_path.iterdir())
 
 

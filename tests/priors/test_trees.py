@@ -9,16 +9,16 @@ import torch
 
 import nbr
 from nbr import priors
-from nbr.priors.em import Learner, columns
+from nbr.priors.em import TreeLearner, columns
 from nbr.priors.growing import auto
 from nbr.priors.tree import Tree, information, spanning
 from nbr.tables import Table
 from small_table import TABLE, WORLD, holed, rows
 
 
-def learner_of(codes: torch.Tensor) -> Learner:
+def learner_of(codes: torch.Tensor) -> TreeLearner:
     table = Table(WORLD, codes)
-    return Learner(table, columns(table, 4))
+    return TreeLearner(table, columns(table, 4))
 
 
 def trees_of(count: int):

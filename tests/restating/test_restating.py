@@ -12,10 +12,10 @@ from torch import Tensor, nn
 import nbr
 import rule_bases
 from command import run
-from nbr.language.brief import brief
 from nbr.language.expressions import Constant
-from nbr.points.numbered import listing
-from nbr.restating.restated import Restated, Words, restate
+from nbr.language.shortening import shortened
+from nbr.points.numbered import numbered_points
+from nbr.restating.restated import Restated, Restatement, restate
 
 BITS = nbr.World.bits(10)
 SHOP = nbr.World(
@@ -32,7 +32,7 @@ SUM = "majority(size!=s, size in {l, xl}, size=xl, heat!=cold, heat=hot)"  # the
 def learned(world: nbr.World, text: str, names: list[str], steps: int = 400, seed: int = 0) -> nbr.Neural:
     """A small network trained to say what a statement says."""
     torch.manual_seed(seed)
-    listed = listing(nbr.World({name: world.variables[name] for name in names}))
+    listed = numbered_points(nbr.World({name: world.variables[name] for name in names}))
     assert listed is not None
     points = torch.zeros(listed.count, len(world), dtype=torch.float64)
     points[:, [world.column(name) for name in names]] = listed.points
@@ -137,7 +137,7 @@ def test_what_is_told_of_any_statement_is_true(block: int) -> None:
         text = rule_bases.statement(draw, world)
         rule = planted(world, text, world.names)
         found = words(world, rule)
-        listed = listing(world)
+        listed = numbered_points(world)
         assert listed is not None
         grades = rule.bind(world).grades(listed.points)
         holds = nbr.parse(found.text).holds(world, listed.points)
@@ -180,7 +180,7 @@ def test_levels_of_a_fuzzy_rule_are_statements_of_their_own() -> None:
     assert isinstance(restated, Restated)
     assert restated.text == "x0 | x2; x0 & x1 & x2"
     assert restated.off == pytest.approx(0, abs=1e-12)
-    listed = listing(world)
+    listed = numbered_points(world)
     assert listed is not None
     torch.testing.assert_close(found.reasoner.keep(listed.points), before.keep(listed.points))
     assert found.lost.largest == pytest.approx(0, abs=1e-9)
@@ -205,9 +205,9 @@ def test_brief_statements_mean_the_same() -> None:
         draw = random.Random(seed)
         world = rule_bases.world(draw, 5, 2, 0)
         statement = nbr.parse(rule_bases.statement(draw, world, 3))
-        listed = listing(world)
+        listed = numbered_points(world)
         assert listed is not None
-        again = nbr.parse(brief(statement))
+        again = nbr.parse(shortened(statement))
         assert torch.equal(again.holds(world, listed.points), statement.holds(world, listed.points)), str(statement)
 
 
@@ -233,8 +233,8 @@ def test_no_words_are_offered_that_hardly_agree(bits: int, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("agreement", "says"), [(1.0, True), (0.99, False), (0.94, False)])
 def test_true_everywhere_is_said_only_of_a_rule_that_is(agreement: float, says: bool) -> None:
-    assert Restated((Words(Constant(True), "true", agreement, 0.8, 0.5),), 0.0, 100).says == says
-    assert Restated((Words(nbr.parse("x0"), "x0", agreement, 0.8, 0.5),), 0.0, 100).says == (agreement >= 0.95)
+    assert Restated((Restatement(Constant(True), "true", agreement, 0.8, 0.5),), 0.0, 100).says == says
+    assert Restated((Restatement(nbr.parse("x0"), "x0", agreement, 0.8, 0.5),), 0.0, 100).says == (agreement >= 0.95)
 
 
 def test_words_are_measured_on_points_that_they_were_not_made_from() -> None:

@@ -10,9 +10,9 @@ import torch
 import killed
 from distances import STEPS, subject
 from nbr import NbrError
+from nbr.progress import Progress
 from nbr.robustness import attacks, protocol
 from nbr.robustness.protocol import measure
-from nbr.training import Progress
 
 
 def test_proof_first_gives_the_same_verdicts(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import torch
 import nbr
 import selectors_oracle as oracle
 from nbr.rules.levels import reached
-from nbr.rules.worded import worded
+from nbr.rules.wording import worded
 
 # Corners such that lines cross at multiples of 1/120, so that the largest grades are at points of a list.
 WORDS = {

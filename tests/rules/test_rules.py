@@ -148,9 +148,9 @@ def test_gradients_reach_the_network_and_the_belief() -> None:
     belief = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
     rule = nbr.Neural(["rain", "grass", "t"], network(5), belief)
     reasoner = nbr.Reasoner(WORLD, [rule])
-    from nbr.inference.point import keep
+    from nbr.calculus.point import keep_probability
 
-    keep(reasoner.grades(sample_points()), reasoner.beliefs).log().sum().backward()
+    keep_probability(reasoner.grades(sample_points()), reasoner.beliefs).log().sum().backward()
     assert belief.grad is not None
     assert belief.grad.abs() > 0
     assert rule.network[0].weight.grad.abs().sum() > 0

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import nbr
 from eyes import Eye, glances
-from nbr.rules.sensor import LEAST, Sensing
+from nbr.rules.sensor import LEAST_LOG, Sensing
 
 FOUR = str(Path(__file__).parents[2] / "examples" / "four.png")
 WORLD = nbr.World(a=nbr.Choice("u", "v", "w"), b=nbr.Real(0, 2, 1), c=nbr.Bit())
@@ -120,7 +120,7 @@ def test_no_evidence_is_certain() -> None:
     seen = nbr.Reasoner(WORLD, sensors=EYES).see(a=np.array([-1e9, 0, 0]), b=np.full(5, -1e9))
     assert all(0 < rule.degree < 1 for rule in seen.rules)
     assert seen.ask("b=1").conflict > 1 - 1e-8
-    assert np.log1p(-max(rule.degree for rule in seen.rules)) == pytest.approx(LEAST, rel=1e-3)
+    assert np.log1p(-max(rule.degree for rule in seen.rules)) == pytest.approx(LEAST_LOG, rel=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -145,8 +145,8 @@ def test_scores(stored: tuple[Path, torch.Tensor], monkeypatch: pytest.MonkeyPat
     streamed = score_large(model.model, large.open_large(path, WORLD))
     assert (streamed.rows, streamed.exact) == (400, True)
     assert streamed.mean == pytest.approx(whole.mean, abs=1e-12)
-    monkeypatch.setattr("nbr.density.likelihood.listing", lambda world: None)  # as where a world is too large
-    monkeypatch.setattr("nbr.tables.tally.listing", lambda world, most: None)
+    monkeypatch.setattr("nbr.density.likelihood.numbered_points", lambda world: None)  # as where a world is too large
+    monkeypatch.setattr("nbr.tables.tally.numbered_points", lambda world, most: None)
     monkeypatch.setattr("nbr.density.likelihood.ROWS", 90)
     drawn = score_large(model.model, large.open_large(path, WORLD), seed=1)
     assert drawn.mean == pytest.approx(whole.mean, abs=0.02)
@@ -197,7 +197,7 @@ def test_commands(tmp_path: Path) -> None:
     for paths, words in [
         (["empty"], "there is no Parquet file in this folder"),
         (["broken.parquet"], "cannot read it as Parquet"),
-        (["rows.parquet", "book.xlsx"], "others have to be CSV or Parquet files, not workbooks"),
+        (["rows.parquet", "book.xlsx"], "others have to be CSV or Parquet files"),
     ]:
         found = run("score", model, *[tmp_path / path for path in paths])
         assert found.returncode == 2

@@ -11,7 +11,7 @@ import torch
 import nbr
 from nbr.errors import NbrError
 from nbr.model import Model
-from nbr.teaching.columns import Column
+from nbr.teaching.columns import DigitColumn
 from nbr.teaching.statements import Statement
 
 DIGITS = ("a1", "a0", "b1", "b0")
@@ -60,11 +60,11 @@ def test_the_scale_of_what_is_seen_does_not_matter() -> None:
 
 def test_numbers_of_a_hundred_digits() -> None:
     numbers = [10**99 + 7, 3]
-    column = Column.of("s", numbers)
+    column = DigitColumn.of("s", numbers)
     for row, number in enumerate(numbers):
         digits = [int(code) + low for code, low in zip(column.codes[row], column.lows, strict=True)]
         assert sum(digit * 10**place for place, digit in enumerate(digits)) == number
-    below = Column.of("s", [-123, 40])
+    below = DigitColumn.of("s", [-123, 40])
     assert below.codes.min() >= 0
     assert (
         sum(

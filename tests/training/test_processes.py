@@ -12,11 +12,12 @@ from torch import distributed
 from nbr import priors, tables
 from nbr.classify.experts import Experts
 from nbr.classify.pairs import Pairs
-from nbr.classify.recipe import Recipe, Sample
+from nbr.classify.recipe import Recipe, TrainingSample
 from nbr.learning import objectives, training
 from nbr.learning.bank import Bank
+from nbr.progress import Progress
 from nbr.storage import checkpoints
-from nbr.training import Checkpoint, Process, Progress, here
+from nbr.training import Checkpoint, Process, here
 from small_table import WORLD, holed, rows
 
 Run = tuple[list[float], torch.Tensor]  # losses, weights in the end
@@ -33,9 +34,9 @@ def learned(listed: bool, folder: Path) -> Run:
     bank = Bank(WORLD, [("a", "b"), ("b", "c", "n")], rules=2, width=6, seed=0)
     goal = objectives.objective(bank, priors.marginals(parts["train"]), parts, 0, here())
     if not listed:
-        goal = objectives.Sampled(bank, priors.marginals(parts["train"]), parts, 0, here())
+        goal = objectives.SampledObjective(bank, priors.marginals(parts["train"]), parts, 0, here())
     losses: list[float] = []
-    settings = training.Settings(steps=12, every=5)
+    settings = training.FitSettings(steps=12, every=5)
     run = training.BankTraining(bank, goal, settings, Checkpoint(folder / f"{listed}.safetensors", "same"))
     run.run(lambda progress: losses.append(progress.figures.get("log-likelihood", 0.0)))
     return [*losses, goal.mean(bank, "valid")], flat(bank)
@@ -46,7 +47,7 @@ def robust(layout: Experts | Pairs) -> Run:
     source = torch.Generator().manual_seed(0)
     labels = torch.arange(60) % 3 % layout.labels
     points = torch.rand(60, 9, generator=source) + labels[:, None]
-    sample = Sample(points, labels, (3, 3))
+    sample = TrainingSample(points, labels, (3, 3))
     losses: list[float] = []
 
     def watch(progress: Progress) -> None:

@@ -16,18 +16,14 @@ from typing import Any
 from nbr.app import drawn, often, screen, slips
 from nbr.app.guarding import guarded
 from nbr.app.opening import opened
-from nbr.asking.answer_table import COLUMNS, OFTEN
-from nbr.asking.many import Question, ask_many
-from nbr.asking.question import Settings
-from nbr.asking.ranking import bare
-from nbr.density.many import probabilities
-from nbr.density.probability import Probability
+from nbr.asking import ANSWER_COLUMNS, PROBABILITY_COLUMNS, AskSettings, Question, ask_many, bare_name
+from nbr.density import Probability, probabilities
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
-from nbr.language import stated
+from nbr.language import as_statement
 from nbr.parallel import mapped, pieces
 from nbr.reasoner import Reasoner
-from nbr.storage.atomic import write
+from nbr.storage import write
 
 CHUNK = 500  # questions answered at a time
 SECONDS = 2.0  # between looks at the disk
@@ -49,13 +45,13 @@ def one(
         raise NbrError("a question is missing: nbr ask MODEL QUESTION, or --batch FILE")
     reasoner, budget = opened(model, see), settings["budget"]
     slips.noted(reasoner, model, question, given)
-    if (variable := bare(reasoner.world, question)) is not None:
+    if (variable := bare_name(reasoner.world, question)) is not None:
         yield from _values(reasoner, variable, given, settings, plot, as_json)
         return
     found = often.quick(reasoner, question, given, budget, settings["seed"])
     if found is not None and not as_json:
         yield often.first(question, given, found)
-        names = sorted(stated(question, reasoner.world, "question").names())
+        names = sorted(as_statement(question, reasoner.world, "question").names())
         if (told := often.silent(reasoner, names, given)) is not None and plot is None:
             yield told
             return
@@ -117,7 +113,7 @@ def many(
         print(f"continuing after {len(rows):,} of {len(questions):,} questions ({part})", file=sys.stderr)
     known, saved = len(rows), time.monotonic()
     chunks = [slice(known + each.start, known + each.stop) for each in pieces(len(questions) - known, CHUNK)]
-    work = partial(_rows_of, reasoner, questions, Settings(**settings))
+    work = partial(_rows_of, reasoner, questions, AskSettings(**settings))
     try:
         for some in mapped(work, chunks, jobs):
             rows += some
@@ -129,7 +125,7 @@ def many(
         if part is not None and len(rows) > known:
             _keep(part, label, rows)
         raise
-    columns = COLUMNS if reasoner.model.prior is None else (*COLUMNS, *OFTEN)
+    columns = ANSWER_COLUMNS if reasoner.model.prior is None else (*ANSWER_COLUMNS, *PROBABILITY_COLUMNS)
     answers = [dict(zip(columns, row, strict=True)) for row in rows]
     table = _csv(
         columns, [[guarded(each) if isinstance(each, str) else each for each in row] for row in rows] if guard else rows
@@ -168,10 +164,10 @@ def _rows(reader: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
         yield row
 
 
-def _rows_of(reasoner: Reasoner, questions: list[Question], settings: Settings, some: slice) -> list[list[object]]:
+def _rows_of(reasoner: Reasoner, questions: list[Question], settings: AskSettings, some: slice) -> list[list[object]]:
     asked = questions[some]
     answers = ask_many(reasoner.model, asked, settings, first=some.start + 1)
-    rows: list[list[object]] = [[getattr(answer, name) for name in COLUMNS] for answer in answers]
+    rows: list[list[object]] = [[getattr(answer, name) for name in ANSWER_COLUMNS] for answer in answers]
     if reasoner.model.prior is None:
         return rows
     known = probabilities(reasoner.model, asked, settings.budget, settings.seed)

@@ -10,14 +10,11 @@ from typing import Any
 import torch
 
 from nbr.app.classifying import aside, estimator_of
-from nbr.app.examples import Examples, examples
-from nbr.classify.robust import RobustClassifier
+from nbr.app.examples import AttackExamples, examples
+from nbr.classify import RobustClassifier
 from nbr.errors import NbrError
-from nbr.robustness.base import Stages
-from nbr.robustness.protocol import Measured, Subject, measure, nearest_others, steps_of
-from nbr.robustness.shares import interval
-from nbr.robustness.target import Target
-from nbr.training import reporter
+from nbr.progress import reporter
+from nbr.robustness import Measured, Stages, Subject, Target, measure, nearest_others, percent_interval, steps_of
 
 Report = dict[str, Any]
 BOXLESS = ("PGD", "DDN", "margin")  # attacks that know how to go beyond the box
@@ -74,7 +71,7 @@ def _without_box(
     return {"attacked_without_box": share, "broken_within_their_proved_radius": broken}
 
 
-def _subject(classifier: Any, found: Examples, images: int | None, seed: int, jobs: int | None) -> Subject:
+def _subject(classifier: Any, found: AttackExamples, images: int | None, seed: int, jobs: int | None) -> Subject:
     """A classifier with inputs of its labels, and starting points among others."""
     Z, z = found.inputs, found.codes
     if images is not None:
@@ -90,7 +87,7 @@ def _subject(classifier: Any, found: Examples, images: int | None, seed: int, jo
     return Subject(target, tested, truth, radius, starts)
 
 
-def _box(classifier: Any, found: Examples) -> tuple[float, float]:
+def _box(classifier: Any, found: AttackExamples) -> tuple[float, float]:
     """What values inputs may have: as the classifier was told, from black to white, or as all examples have them."""
     box: tuple[float, float] | None = classifier.box or classifier.values_
     return box or (float(found.others.min()), float(found.others.max()))
@@ -154,7 +151,7 @@ def shown(report: Report) -> str:
         rows.append(("left without the box", report["attacked_without_box"]))
     rows.append(("proved", report["proved"]))
     for name, share in rows:
-        lines.append(f"  {name:<22}{100 * share:6.1f} %   ({interval(share, report['images'])})")
+        lines.append(f"  {name:<22}{100 * share:6.1f} %   ({percent_interval(share, report['images'])})")
     broken = report["broken_within_their_proved_radius"]
     verdict = "no image was broken within its proved radius" if not broken else f"{broken} PROVED IMAGES WERE BROKEN"
     lines += ["", f"  {verdict}", f"  lengths and proofs are of the {report['proved_of']}"]

@@ -23,7 +23,7 @@ def init(
     nbr init first.toml
     nbr ask first.toml grass=wet --given rain
     """
-    from nbr.storage.atomic import write
+    from nbr.storage import write
 
     if output.suffix.lower() != ".toml":
         raise NbrError(f"the name of a rule file must end in .toml, not {output.name!r}")

@@ -10,8 +10,7 @@ import typer
 from nbr.app.options import Budget, Force, Given, Json, Model, See, SeeTable, condition, fresh
 
 if TYPE_CHECKING:
-    from nbr.asking.checking import Check
-    from nbr.asking.expecting import Verdict
+    from nbr.asking import Check, ExpectationResult
     from nbr.reasoner import Reasoner
 
 MOST = 10  # findings of a kind on the screen
@@ -66,8 +65,7 @@ def check(
     expected answer fails. The budget is for looking at the rules; each expected answer has as much again.
     """
     from nbr.app import slips
-    from nbr.asking import expecting
-    from nbr.asking.question import Settings
+    from nbr.asking import AskSettings, expecting
     from nbr.errors import NbrError
     from nbr.kinds import load_reasoner
     from nbr.storage import container
@@ -83,7 +81,7 @@ def check(
                 container.save_toml({**saved, "expect": written["expect"]}, output)
             typer.echo(said)
             return
-        verdicts = list(expecting.judged(reasoner.model, expected, Settings(budget=budget)))
+        verdicts = list(expecting.judged(reasoner.model, expected, AskSettings(budget=budget)))
     except NbrError as error:
         raise NbrError(f"{model}: {error}") from None
     slips.noted(reasoner, model)
@@ -119,7 +117,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _shown(head: str, found: "Check", verdicts: list["Verdict"]) -> str:
+def _shown(head: str, found: "Check", verdicts: list["ExpectationResult"]) -> str:
     lines = [head, ""]
     shown: Counter[str] = Counter()
     for finding in found.findings:

@@ -13,10 +13,7 @@ import numpy as np
 
 from nbr import datasets
 from nbr.app.screen import bar
-from nbr.classify.estimator import BeliefEstimator
-from nbr.classify.intervals import MOST_LABELS
-from nbr.classify.preparation import FILE, PREPARED, Prepared
-from nbr.classify.verdicts import Verdict
+from nbr.classify import FILE, MOST_LABELS, PREPARED, BeliefEstimator, Prepared, Verdict
 from nbr.errors import NbrError, suggest
 from nbr.kinds import load
 from nbr.parallel import mapped, pieces
@@ -81,7 +78,7 @@ def _looked_at(
 
 def _explained(classifier: Any, read: list[Read]) -> list[Report]:
     """Reports with the weights of all rules by their kind, and the nearest change found that gives another label."""
-    from nbr.robustness.changes import nearest_changes, totals
+    from nbr.robustness import nearest_changes, rule_totals
 
     X = np.stack([prepared.pixels for _, prepared in read])
     found = classifier.verdict(X, reasons=EVERY)
@@ -91,7 +88,7 @@ def _explained(classifier: Any, read: list[Read]) -> list[Report]:
         change = None if changes is None else changes[row]
         report["weights"] = [
             {"kind": kind, "speaks_for": label, "weight": weight}
-            for (kind, label), weight in totals(found.reasons[row]).items()
+            for (kind, label), weight in rule_totals(found.reasons[row]).items()
         ]
         report["looked_for_a_change"] = changes is not None
         turned = None if change is None else [rule + 1 for rule in change.turned]

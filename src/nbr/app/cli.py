@@ -26,13 +26,13 @@ from nbr.app import (
     train,
 )
 from nbr.app.agents import command as agents
-from nbr.app.groups import Grouped
+from nbr.app.groups import GroupedCommands
 from nbr.app.importing import command as importing
 from nbr.app.options import Budget, Force, Given, Guard, Jobs, Json, Model, NbrFile, See, Seed, condition, fresh
 from nbr.app.serving import command
 
 app = typer.Typer(
-    cls=Grouped,
+    cls=GroupedCommands,
     rich_markup_mode=None,
     help="Ask models of incomplete knowledge: answers are [belief, plausibility] and a conflict.",
 )

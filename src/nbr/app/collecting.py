@@ -8,7 +8,7 @@ import typer
 from nbr.app.options import Budget, Given, Json, Model, Seed, condition
 
 if TYPE_CHECKING:
-    from nbr.density.collecting import Candidate, Collecting
+    from nbr.density import Collectable, Collecting
 
 SHOWN = 10
 NAMED = 3  # columns of the rows that a candidate is recorded in
@@ -65,7 +65,7 @@ def text(found: "Collecting") -> str:
     return "\n".join(lines)
 
 
-def _cells(each: "Candidate") -> tuple[str, ...]:
+def _cells(each: "Collectable") -> tuple[str, ...]:
     beside = ", ".join(each.beside[:NAMED]) + (", .." if len(each.beside) > NAMED else "")
     settled = each.open is not None and each.open[1] - each.open[0] < 1e-9
     left = "nothing" if settled else _ends(each.open)

@@ -17,7 +17,7 @@ SHOWN = 15
 
 
 @dataclass(frozen=True)
-class Difference:
+class GroupDifference:
     """How far a column differs between two groups: the largest difference in the probability of any set of its values.
 
     For numbers, of any set of values below some number.
@@ -74,7 +74,7 @@ def error(*rows: float | None) -> float:
     return min(1.0, 1.358 * math.sqrt(sum(1 / each for each in groups))) if all(groups) else 1.0
 
 
-def differences(reasoner: "Reasoner", one: str, other: str, seed: int) -> list[Difference]:
+def differences(reasoner: "Reasoner", one: str, other: str, seed: int) -> list[GroupDifference]:
     """Each column that the conditions do not name, those that differ most first; by draws of either group."""
     import numpy as np
 
@@ -94,11 +94,11 @@ def differences(reasoner: "Reasoner", one: str, other: str, seed: int) -> list[D
             below = [np.searchsorted(np.sort(side), values, side="right") / len(side) for side in sides]
             quarters = [np.quantile(side, [0.25, 0.75]).tolist() for side in sides]
             told = [f"half from {variable.show(low)} to {variable.show(high)}" for low, high in quarters]
-            found.append(Difference(name, float(np.abs(below[0] - below[1]).max()), told[0], told[1]))
+            found.append(GroupDifference(name, float(np.abs(below[0] - below[1]).max()), told[0], told[1]))
             continue
         labels = [variable.show(code) for code in range(len(variable.labels))]
         shares = [np.array([(side.astype(str) == label).mean() for label in labels]) for side in sides]
         widest = int(np.abs(shares[0] - shares[1]).argmax()) if len(variable.labels) > 2 else len(variable.labels) - 1
         told = [f"{labels[widest]}: {share[widest]:.0%}" for share in shares]
-        found.append(Difference(name, float(np.abs(shares[0] - shares[1]).sum() / 2), told[0], told[1]))
+        found.append(GroupDifference(name, float(np.abs(shares[0] - shares[1]).sum() / 2), told[0], told[1]))
     return sorted(found, key=lambda each: -each.distance)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nbr.parallel import Told
-from nbr.training import Progress, reporter
+from nbr.progress import Progress, reporter
 
 
 def chunks_of(stage: str) -> Told:

@@ -8,7 +8,7 @@ import typer
 from nbr.app.options import Budget, Given, Json, Model, condition
 
 if TYPE_CHECKING:
-    from nbr.asking.deciding import Appraisal
+    from nbr.asking import Appraisal
 
 Criterion = Annotated[str, typer.Option(help="The criterion: maximin, maximax, hurwicz or pignistic.", metavar="NAME")]
 Optimism = Annotated[float, typer.Option(help="How much the best case counts in hurwicz, 0 to 1.", metavar="SHARE")]

@@ -38,7 +38,7 @@ def distil(
     \b
     nbr distil learned.nbr -o readable.toml
     """
-    from nbr.asking.distilling import SHOWN
+    from nbr.asking import SHOWN
     from nbr.errors import NbrError
     from nbr.kinds import load_reasoner
 

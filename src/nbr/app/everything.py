@@ -9,8 +9,7 @@ from typing import Any
 
 from nbr.app import screen
 from nbr.app.opening import opened
-from nbr.asking.every import Everything, Weighed, every
-from nbr.asking.question import Settings
+from nbr.asking import AskSettings, Everything, Weighed, every_value
 from nbr.errors import NbrError
 
 NAME, VALUE = 14, 18  # columns of the screen at most
@@ -36,7 +35,7 @@ def answered(
         if value is not None:
             raise NbrError(f"--all shows the values of all variables, and cannot be combined with {what}")
     reasoner = opened(model, see)
-    (found,) = every(reasoner.model, [given], belief, Settings(**settings))
+    (found,) = every_value(reasoner.model, [given], belief, AskSettings(**settings))
     if as_json:
         return json.dumps(found.as_json())
     return shown(found, belief, base_rates=reasoner.model.prior is not None)

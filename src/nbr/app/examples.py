@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbr import datasets
-from nbr.classify import folders
-from nbr.classify.preparation import FILE, PREPARED
+from nbr.classify import FILE, PREPARED, folders
 from nbr.errors import NbrError, suggest
-from nbr.tables import texts
-from nbr.tables.grids import Grid, grid, problems
+from nbr.tables import Grid, grid, problems, texts
 
 Array = NDArray[Any]
 COLLECTED = {"mnist": "mnist", "fashion-mnist": "fashion_mnist", "cifar-10": "cifar10"}  # functions of datasets
@@ -23,7 +21,7 @@ NUMBERS = "numbers"
 
 
 @dataclass(frozen=True)
-class Examples:
+class AttackExamples:
     """Inputs with the numbers of their labels, others among which attacks may start, and what they are."""
 
     inputs: Array
@@ -35,7 +33,7 @@ class Examples:
     notes: list[str]
 
 
-def examples(classifier: Any, data: str, label: str | None = None, jobs: int | None = None) -> Examples:
+def examples(classifier: Any, data: str, label: str | None = None, jobs: int | None = None) -> AttackExamples:
     """The examples of a name: mnist, fashion-mnist, cifar-10, a folder, or a CSV or Parquet file."""
     if data in COLLECTED and not Path(data).exists():
         return _collected(classifier, data)
@@ -47,7 +45,7 @@ def examples(classifier: Any, data: str, label: str | None = None, jobs: int | N
     raise NbrError(f"unknown data {data!r}: there is no such file; data are {kinds}")
 
 
-def _collected(classifier: Any, data: str) -> Examples:
+def _collected(classifier: Any, data: str) -> AttackExamples:
     labels = classifier.classes_.tolist()
     if not all(isinstance(each, int) and not isinstance(each, bool) for each in labels):
         told = " from ".join(map(repr, labels[:4]))
@@ -57,10 +55,10 @@ def _collected(classifier: Any, data: str) -> Examples:
     if X[0].size != classifier.n_features_in_ or not set(labels) <= set(np.unique(z).tolist()):
         raise NbrError(f"the classifier was not made for {data}: its inputs or labels differ")
     codes, others = np.searchsorted(classifier.classes_, z), np.searchsorted(classifier.classes_, y)
-    return Examples(Z, codes, X, others, "test images", PREPARED, [])
+    return AttackExamples(Z, codes, X, others, "test images", PREPARED, [])
 
 
-def _from_folders(classifier: Any, folder: Path, jobs: int | None) -> Examples:
+def _from_folders(classifier: Any, folder: Path, jobs: int | None) -> AttackExamples:
     why = classifier.preparation_.refusal()
     if why is not None:
         raise NbrError(f"{folder} holds pictures, and the classifier takes none: {why}")
@@ -70,7 +68,7 @@ def _from_folders(classifier: Any, folder: Path, jobs: int | None) -> Examples:
     return _examples(pile.pixels, codes, "pictures", FILE if pile.stretch == 1 else PREPARED, pile.notes)
 
 
-def _from_table(classifier: Any, path: Path, label: str | None) -> Examples:
+def _from_table(classifier: Any, path: Path, label: str | None) -> AttackExamples:
     """Rows of a table: one column is the label, the others are what the classifier takes, in their order."""
     table = grid(path, 1)
     last = label if label is not None else table.names[-1]
@@ -96,11 +94,11 @@ def _numbers(table: Grid, name: str) -> Array:
     return np.array(found, dtype=np.float64)
 
 
-def _examples(X: Array, codes: Array, noun: str, proved_of: str, notes: list[str]) -> Examples:
+def _examples(X: Array, codes: Array, noun: str, proved_of: str, notes: list[str]) -> AttackExamples:
     """Examples that are also where attacks on the others start."""
     if len(np.unique(codes)) < 2:
         raise NbrError(f"all {noun} have the same label; an attack also needs some of another label to start from")
-    return Examples(X, codes, X, codes, noun, proved_of, notes)
+    return AttackExamples(X, codes, X, codes, noun, proved_of, notes)
 
 
 def _codes(classifier: Any, labels: Sequence[str], where: str) -> Array:

@@ -6,9 +6,7 @@ import textwrap
 from collections.abc import Iterable
 
 from nbr.app import often, screen
-from nbr.asking.explanation import Explanation, Point
-from nbr.asking.possibilities import Possibilities
-from nbr.asking.ranking import bare
+from nbr.asking import Explanation, Possibilities, Witness, bare_name
 from nbr.reasoner import Reasoner
 
 SHOWN = 8  # lines of each list
@@ -21,7 +19,7 @@ def explained(
     reasoner: Reasoner, question: str, given: str | None, budget: float, seed: int
 ) -> tuple[Explanation | Possibilities, str]:
     """An explanation, or one of all values where a choice is named and nothing else; and how it is shown."""
-    variable = bare(reasoner.world, question)
+    variable = bare_name(reasoner.world, question)
     if variable is not None and not reasoner.world.variables[variable].numeric:
         several = reasoner.explain_values(variable, given, budget=budget, seed=seed)
         return several, values(several)
@@ -102,7 +100,7 @@ def _sets(title: str, found: Explanation, shown: list[list[int]], count: int, co
     return ["", head, *(f"    {found.named(each)}" for each in shown), *_more(count)]
 
 
-def _point(title: str, found: Explanation, point: Point | None) -> list[str]:
+def _point(title: str, found: Explanation, point: Witness | None) -> list[str]:
     if point is None:
         return []
     broken = f"breaks {found.named(point.breaks)}" if point.breaks else "breaks no rule"

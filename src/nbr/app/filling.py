@@ -12,7 +12,7 @@ from nbr.app.options import Force, Guard, Json, Model, Seed, fresh
 if TYPE_CHECKING:
     import pandas as pd
 
-    from nbr.density.filling import Misfit
+    from nbr.density import Misfit
     from nbr.reasoner import Reasoner
 
 Output = Annotated[
@@ -98,7 +98,7 @@ def _model(paths: list[Path], seed: int) -> tuple["Reasoner", Path]:
     from nbr import priors, tables
     from nbr.errors import NbrError
     from nbr.kinds import load_reasoner
-    from nbr.learning.fitted import learned
+    from nbr.learning import learned
     from nbr.progress import reporter
 
     if len(paths) == 2:
@@ -123,7 +123,7 @@ def _written(frame: "pd.DataFrame", output: Path | None, as_json: bool, guard: b
 def _kept(text: str, encoding: str, output: Path | None) -> str:
     """Nothing where it went to a file; else what goes to the screen."""
     from nbr.errors import NbrError
-    from nbr.storage.atomic import write
+    from nbr.storage import write
 
     if output is None:
         return text

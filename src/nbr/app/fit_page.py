@@ -10,13 +10,11 @@ import pandas as pd
 import torch
 
 from nbr import priors, tables
-from nbr.density.predicting import cells
-from nbr.learning.fitted import Fitted
-from nbr.learning.splitting import Split, split
+from nbr.density import predicted_column
+from nbr.learning import Fitted, Split, split
 from nbr.paper import pages
 from nbr.plots import COLOURS, drawing, svg
-from nbr.tables import Table
-from nbr.tables.coding import decode
+from nbr.tables import Table, decode
 from nbr.world import World
 
 SHOWN = 12  # columns, or rows, on the page
@@ -84,7 +82,7 @@ def _calibration(fitted: Fitted, held: Table, seed: int) -> str:
         seen = codes[~codes[:, world.column(name)].isnan() & (codes[:, world.column(name)] >= 0)]
         if not len(seen):
             continue
-        chances = cells(fitted.reasoner.model, seen, name, seed).chances
+        chances = predicted_column(fitted.reasoner.model, seen, name, seed).chances
         assert chances is not None
         truth = seen[:, world.column(name)].long()
         said.append(chances.flatten())

@@ -21,7 +21,7 @@ nbr serve first.toml                   the same on a page, in the browser
 nbr COMMAND --help                     what a command takes, with examples"""
 
 
-class Grouped(TyperGroup):
+class GroupedCommands(TyperGroup):
     """Lists its commands under headings; one that no heading names stands under the last."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -12,16 +12,13 @@ from pathlib import Path
 from nbr import plots, tables
 from nbr.app import filling
 from nbr.app.counting import chunks_of
-from nbr.density.filling import misfits
-from nbr.density.likelihood import score as score_table
-from nbr.density.likelihood import score_large
+from nbr.density import misfits, score_large
+from nbr.density import score as score_table
 from nbr.errors import NbrError
 from nbr.kinds import load_reasoner
-from nbr.learning import budget
-from nbr.learning.fitting import fit_report
+from nbr.learning import budget, fit_report
 from nbr.reasoner import Reasoner
-from nbr.storage.atomic import write
-from nbr.storage.locks import hold
+from nbr.storage import hold, write
 from nbr.training import here
 from nbr.world import World
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from nbr.asking.answer import Answer
-from nbr.asking.ranking import Ranking
-from nbr.density.moved import Moved
-from nbr.density.probability import Probability, often
-from nbr.density.values import Values, values
+from nbr.asking import Answer, Ranking
+from nbr.density import Moved, Probability, RankedValues, probability_or_reason, value_probabilities
 from nbr.errors import NbrError
 from nbr.reasoner import Reasoner
 from nbr.ways import SHARES
@@ -20,7 +17,9 @@ SURE = 0.01  # an error that is
 
 def within(reasoner: Reasoner, question: str, given: str | None, budget: float, seed: int) -> Probability | str | None:
     """The probability, or the reason why there is none; None for a model without a prior."""
-    return None if reasoner.model.prior is None else often(reasoner.model, question, given, budget, seed)
+    return (
+        None if reasoner.model.prior is None else probability_or_reason(reasoner.model, question, given, budget, seed)
+    )
 
 
 def quick(reasoner: Reasoner, question: str, given: str | None, budget: float, seed: int) -> Probability | str | None:
@@ -42,10 +41,10 @@ def as_json(answer: Answer, found: Probability | str | None) -> dict[str, object
     return {**told, "probability": found.as_json() if isinstance(found, Probability) else None}
 
 
-def ranked_json(ranking: Ranking, found: Values | str | None) -> dict[str, object]:
+def ranked_json(ranking: Ranking, found: RankedValues | str | None) -> dict[str, object]:
     """A ranking as plain data, with probabilities beside beliefs, or the quantiles of a number."""
     told = ranking.as_json()
-    if not isinstance(found, Values):
+    if not isinstance(found, RankedValues):
         return told if found is None else {**told, "notes": [f"there is no probability: {found}"]}
     known = {value: each.as_json() for value, each in found.values}
     told["values"] = [{**each.as_json(), "probability": known.get(each.value)} for each in ranking.values]
@@ -130,17 +129,17 @@ def silent(reasoner: Reasoner, names: Sequence[str], given: str | None) -> str |
     return f"\n  no rule reads {' or '.join(sorted(names))}: {what}"
 
 
-def ranked(reasoner: Reasoner, name: str, given: str | None, budget: float, seed: int) -> Values | str | None:
+def ranked(reasoner: Reasoner, name: str, given: str | None, budget: float, seed: int) -> RankedValues | str | None:
     """How often each value of a variable is, or the reason why that is not known; None for a model without a prior."""
     if reasoner.model.prior is None:
         return None
     try:
-        return values(reasoner.model, name, given, SHARES["frequency beside"] * budget, seed)
+        return value_probabilities(reasoner.model, name, given, SHARES["frequency beside"] * budget, seed)
     except NbrError as error:
         return str(error)
 
 
-def shown(name: str, given: str | None, found: Values | str) -> str:
+def shown(name: str, given: str | None, found: RankedValues | str) -> str:
     """The values of a variable, the likeliest first, or the quantiles of a number."""
     lines = [asked(name, given), ""]
     if isinstance(found, str):

@@ -16,11 +16,10 @@ import typer
 
 from nbr import clock, plots
 from nbr.errors import DISTRIBUTION, NbrError
-from nbr.paper import table1_report
-from nbr.paper.table1 import REPRODUCED, STEPS, TABLE_1, Trained
+from nbr.paper import REPRODUCED, STEPS, TABLE_1, TrainedModel, table1_report
 from nbr.parallel import mapped
-from nbr.storage.atomic import write
-from nbr.training import Watcher, reporter, silent
+from nbr.progress import Watcher, reporter, silent
+from nbr.storage import write
 
 SEED, EPSILON = 0, 2.0  # of tables 2 and 3
 
@@ -42,7 +41,7 @@ def table1(seeds: int, output: Path, as_json: bool, jobs: int | None = None) -> 
         raise typer.Exit(1)
 
 
-def _trained(watch: Watcher, which: tuple[str, int]) -> Trained:
+def _trained(watch: Watcher, which: tuple[str, int]) -> TrainedModel:
     return TABLE_1.train(*which, watch)
 
 
@@ -59,9 +58,7 @@ def attacked(
 ) -> str:
     """Tables 2 and 3: classifiers under attack, and for so many minutes what they leave open."""
     from nbr.paper import attack_report, gallery, open_images, table2, table3
-    from nbr.robustness import rivals
-    from nbr.robustness.oracle import oracle_radii
-    from nbr.robustness.protocol import steps_of
+    from nbr.robustness import oracle_radii, rivals, steps_of
 
     plots.ready()
     until = clock.now() + 60 * (longer or 0)
@@ -117,7 +114,7 @@ def _said(words: str) -> None:
     print(words, file=sys.stderr, flush=True)
 
 
-def _plain(runs: list[Trained], output: Path) -> dict[str, object]:
+def _plain(runs: list[TrainedModel], output: Path) -> dict[str, object]:
     models = [
         {
             "model": run.model,
@@ -134,7 +131,7 @@ def _plain(runs: list[Trained], output: Path) -> dict[str, object]:
     return {"questions": exact, "runs": models, "report": str(output)}
 
 
-def _shown(runs: list[Trained], output: Path) -> str:
+def _shown(runs: list[TrainedModel], output: Path) -> str:
     models = list(dict.fromkeys(run.model for run in runs))
     lines = ["  " + "".join(f"{name:<18}" for name in ("paper", "exact", *models)).rstrip()]
     for number, question in enumerate(TABLE_1.questions):

@@ -15,11 +15,11 @@ import torch
 from nbr import tables
 from nbr.app.counting import chunks_of
 from nbr.app.guarding import guarded_frame
-from nbr.density.sampling import Drawn, Sampler
+from nbr.density import DrawnPoints, Sampler
 from nbr.kinds import load_reasoner
 from nbr.parallel import mapped, pieces, seeded
-from nbr.storage.atomic import writing
-from nbr.tables.parquet import ENDINGS
+from nbr.storage import writing
+from nbr.tables import ENDINGS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ def sample(
     return _written(map(guarded_frame, told) if guard else told, output)
 
 
-def _drawn(sampler: Sampler, chunk: tuple[int, int]) -> Drawn:
+def _drawn(sampler: Sampler, chunk: tuple[int, int]) -> DrawnPoints:
     return sampler.draw(chunk[1], torch.Generator().manual_seed(chunk[0]))
 
 

@@ -8,14 +8,12 @@ from itertools import groupby
 from typing import Any
 
 from nbr.app import often, sources
-from nbr.asking.answer import Answer
-from nbr.asking.best import Best
-from nbr.asking.ranking import Ranking
-from nbr.density.probability import Probability
-from nbr.language.words import spoken
+from nbr.asking import Answer, Best, Ranking
+from nbr.density import Probability
+from nbr.language import spoken
 from nbr.reasoner import Reasoner
-from nbr.restating.restated import Restated
-from nbr.rules.support import Support
+from nbr.restating import Restated
+from nbr.rules import Support
 from nbr.world import Variable, World
 
 WIDTH = 50

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nbr.app.opening import Files, named
-from nbr.classify.preparation import EPS, FILE, PREPARED, Prepared
+from nbr.classify import EPS, FILE, PREPARED, Prepared
 from nbr.errors import NbrError, suggest
 from nbr.kinds import load_reasoner
 from nbr.seeing import readings
@@ -44,7 +44,7 @@ def _lacking(names: Sequence[str], cells: Sequence[str]) -> str:
     return names[list(cells).index("")]
 
 
-class Sight:
+class SightRows:
     """Rows of pictures as a model sees them."""
 
     def __init__(self, model: Path, rows: Sequence[Files], given: str | None = None) -> None:
@@ -103,7 +103,7 @@ def certified(
     model: Path, see: list[str] | None, files: Path | None, given: str | None, each: bool, as_json: bool
 ) -> str:
     """What `nbr certify --model M --see ..` prints."""
-    found = Sight(model, table(files) if files is not None else [named(see or [])], given).proved(each)
+    found = SightRows(model, table(files) if files is not None else [named(see or [])], given).proved(each)
     if as_json:
         return json.dumps({"readings": found} if files is not None else found[0])
     return "\n".join(map(_line, found))
@@ -111,7 +111,7 @@ def certified(
 
 def best(model: Path, files: Path, given: str | None, as_json: bool) -> str:
     """What `nbr best MODEL --see-table FILES` prints: a line for each row, as CSV."""
-    found = Sight(model, table(files), given).best()
+    found = SightRows(model, table(files), given).best()
     if as_json:
         return json.dumps({"readings": found})
     lines = [",".join([*found[0]["point"], "log_degree"])]

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbr.errors import NbrError
-from nbr.language import parse
-from nbr.language.outside import outside
+from nbr.language import outside_domain, parse
 
 if TYPE_CHECKING:
     from nbr.reasoner import Reasoner
@@ -26,7 +25,7 @@ def noted(reasoner: Reasoner, model: Path, *statements: str | None) -> None:
     notes = []
     for number, words in said:
         try:
-            found = outside(parse(words, reasoner.world), reasoner.world)
+            found = outside_domain(parse(words, reasoner.world), reasoner.world)
         except NbrError:  # told by whoever asks
             continue
         notes += [f"nbr: note: {'' if number is None else f'rule {number}: '}{note}" for note in found]

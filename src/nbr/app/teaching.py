@@ -33,8 +33,7 @@ def taught(
     from nbr.app import screen
     from nbr.app.classifying import aside
     from nbr.kinds import load_reasoner
-    from nbr.teaching import agreement, train
-    from nbr.teaching.examples import Examples
+    from nbr.teaching import Examples, agreement, train
     from nbr.training import generator
 
     known = load_reasoner(model)

@@ -13,7 +13,7 @@ from nbr.app import teaching
 from nbr.app.options import Force, Jobs, Json, fresh
 
 if TYPE_CHECKING:
-    from nbr.classify.folders import Files, Pile
+    from nbr.classify import Files, Pile
 
 Report = dict[str, Any]
 FOLDER = Annotated[
@@ -82,7 +82,7 @@ def train(
     nbr train sums.toml sums.csv -o reader.nbr
     """
     from nbr.errors import NbrError
-    from nbr.storage.locks import hold
+    from nbr.storage import hold
 
     if output.suffix.lower() != ".nbr":
         raise NbrError(f"the name of a model file must end in .nbr, not {output.name!r}")
@@ -109,10 +109,7 @@ def _trained(
     import time
 
     from nbr.app.classifying import aside
-    from nbr.classify import folders
-    from nbr.classify.candidates import beside
-    from nbr.classify.preparation import Preparation
-    from nbr.classify.robust import RobustClassifier
+    from nbr.classify import Preparation, RobustClassifier, comparison_file, folders
 
     files = folders.listed(folder)
     _check(files, folder)
@@ -127,7 +124,7 @@ def _trained(
     aside(_proposed(pile, learn, epsilon))
     few = len(learn.paths) < FEW
     part = output.with_name(output.name + ".part")
-    if part.exists() or beside(part).exists():
+    if part.exists() or comparison_file(part).exists():
         aside(f"continuing the run that was stopped ({part})")
     start = time.monotonic()
     classifier = RobustClassifier(
@@ -143,7 +140,7 @@ def _trained(
     try:
         classifier.fit(pile.pixels, learn.labels)
     except KeyboardInterrupt:
-        if part.exists() or beside(part).exists():
+        if part.exists() or comparison_file(part).exists():
             aside(f"stopped; the same command continues from {part}")
         raise
     figures = _measured(classifier, held, folders.read(held, preparation, jobs))
@@ -167,17 +164,17 @@ def _check(files: "Files", folder: Path) -> None:
 
 def _proposed(pile: "Pile", learn: "Files", epsilon: float | None) -> str:
     """The length to be robust at, and where it comes from, in words."""
-    from nbr.classify.recipe import CLOSE, suggested
-    from nbr.classify.robust import RobustClassifier
+    from nbr.classify import CLOSE_SHARE, RobustClassifier, suggested_epsilon
 
     if epsilon is not None:
         return f"to be robust at L2 {epsilon:g} of the prepared picture, as requested"
     sample = RobustClassifier(box=(0, 1), preparation="scale")._sample(pile.pixels, learn.labels)
-    length = suggested(sample)
+    length = suggested_epsilon(sample)
     words = f"to be robust at L2 {length:.2g} of the prepared picture"
     if pile.stretch is not None and abs(pile.stretch - 1) > 1e-9:
         words += f", which is {length / pile.stretch:.2g} of the file"
-    usual = f"the nearest picture of another label is usually {length / CLOSE:.2g} away, and this is a quarter of that"
+    apart = length / CLOSE_SHARE
+    usual = f"the nearest picture of another label is usually {apart:.2g} away, and this is a quarter of that"
     return f"{words}: {usual}; --epsilon sets another"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nbr.inference.problem import Interval
+from nbr.calculus import Interval
 from nbr.plots import html, intervals
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ class Answer:
             "notes": list(self.notes),
         }
 
-    def bar(self, name: str | None = None, often: float | None = None, beside: bool = False) -> intervals.Bar:
+    def bar(self, name: str | None = None, often: float | None = None, beside: bool = False) -> intervals.IntervalBar:
         """The answer as one bar of a picture, under its question or another name."""
-        return intervals.Bar(name or self.question, self.bounds.belief, self.bounds.plausibility, often, beside)
+        return intervals.IntervalBar(name or self.question, self.bounds.belief, self.bounds.plausibility, often, beside)
 
     def plot(self) -> Figure:
         """Draw the interval as a matplotlib figure; its `savefig` writes it."""

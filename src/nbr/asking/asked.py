@@ -8,20 +8,17 @@ from functools import cached_property
 
 from nbr.asking.components import Component, is_crisp
 from nbr.asking.outcome import Outcome
-from nbr.inference.selectors import Selectors
-from nbr.language import Expression
-from nbr.language.expressions import Constant
+from nbr.calculus import Selectors
+from nbr.encodings import Listing, StatementEncoding, regions_missing, tied_variables
+from nbr.language import Constant, Expression
 from nbr.rules import Rule
-from nbr.sources import Listing, Statements
-from nbr.sources.listing import ties
-from nbr.sources.regions import why_not
 from nbr.ways import SHARES, Limits
 
 Memo = MutableMapping[object, Outcome]  # what was found out about parts that other questions share
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedPart:
     """A part of a question, the pieces of a grid if someone asked for so many, and what is known already."""
 
     part: Component
@@ -59,7 +56,7 @@ class Asked:
         """Why comparisons between numbers do not tell all that there is, in words for a user; None if they do."""
         if self.part.model.codec is not None:
             return None
-        return why_not(ties(*self.part.question, seconds=SHARES["comparisons"] * self.limits.left))
+        return regions_missing(tied_variables(*self.part.question, seconds=SHARES["comparisons"] * self.limits.left))
 
     @cached_property
     def unstated(self) -> str | None:
@@ -68,7 +65,7 @@ class Asked:
             return "a grid was requested"
         if not isinstance(self.part.proposition, Expression):
             return "the question is fuzzy"
-        return Statements.unfit(self.folded.model, self.folded.condition)
+        return StatementEncoding.unfit(self.folded.model, self.folded.condition)
 
     @cached_property
     def no_statements(self) -> str | None:

@@ -14,15 +14,14 @@ from torch import Tensor
 from nbr.asking import question as asking
 from nbr.asking.likeliest import Ranked
 from nbr.asking.listed_best import log_degrees, open_beside
-from nbr.asking.maxima import MAXIMA, Wanted
-from nbr.asking.question import Proposition, Settings
+from nbr.asking.maxima import MAXIMA, WantedPoints
+from nbr.asking.question import AskSettings, Proposition
 from nbr.asking.ranking import Stretch
+from nbr.encodings import Set
 from nbr.errors import NbrError
-from nbr.language import Expression
-from nbr.language.expressions import Constant
+from nbr.language import Constant, Expression
 from nbr.model import Model
-from nbr.points.cells import cells
-from nbr.sources.source import Set
+from nbr.points import world_cells
 from nbr.ways import Limits, auto
 
 ROUNDING = 1e-9
@@ -74,7 +73,7 @@ class Best:
         }
 
 
-def best(model: Model, given: Proposition | None, count: int, settings: Settings) -> Best:
+def best(model: Model, given: Proposition | None, count: int, settings: AskSettings) -> Best:
     """The most plausible points; with a prior, the likeliest by prior times rules.
 
     Where no way to these fits, or time is up, one point by the rules alone, which does not count as exact.
@@ -83,9 +82,9 @@ def best(model: Model, given: Proposition | None, count: int, settings: Settings
         raise NbrError(f"the count of points must be a whole number from 1 to {MOST:,}, not {count}")
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     words = None if given is None else asking.words_of(given)
-    model, condition = asking.observing(model, given)
+    model, condition = asking.under_condition(model, given)
     with torch.no_grad():
-        result = auto(MAXIMA, Wanted(model, condition, count), replace(limits, tolerance=0.0))
+        result = auto(MAXIMA, WantedPoints(model, condition, count), replace(limits, tolerance=0.0))
         ranked = None if result.found is None else result.found.ranked
         if ranked is not None:
             found = [_told(model, condition, ranked, place) for place in range(len(ranked.cells))]
@@ -146,7 +145,7 @@ def _open(model: Model, condition: Set | None, point: Tensor, log: float) -> tup
         for name, numbers in each.items():
             cuts.setdefault(name, set()).update(numbers)
     near, columns = [point[None, :][:0]], [torch.zeros(0, dtype=torch.long)]
-    for column, values in enumerate(cells(world, cuts, (), 1).centres):
+    for column, values in enumerate(world_cells(world, cuts, (), 1).centres):
         others = values[values != point[column]]
         near.append(point.repeat(len(others), 1))
         near[-1][:, column] = others

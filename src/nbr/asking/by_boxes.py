@@ -5,26 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nbr.asking import by_points
-from nbr.asking.asked import Asked
+from nbr.asking.asked import AskedPart
 from nbr.asking.outcome import Outcome
-from nbr.sources import Branching
+from nbr.encodings import Branching
 from nbr.ways import NEVER, Cost, Limits, Way
 
 
-class Boxes(Way[Asked, Outcome]):
+class BoxBounds(Way[AskedPart, Outcome]):
     """Proved bounds at any time, for rules that bound themselves within boxes."""
 
     name = "boxes"
 
-    def unfit(self, asked: Asked) -> str | None:
+    def unfit(self, asked: AskedPart) -> str | None:
         if asked.grid is not None:
             return "a grid was requested"
         return Branching.unfit(*asked.folded.question)
 
-    def cost(self, asked: Asked) -> Cost:
+    def cost(self, asked: AskedPart) -> Cost:
         return NEVER if asked.crisp else Cost(0.5)
 
-    def solve(self, asked: Asked, limits: Limits) -> Outcome:
+    def solve(self, asked: AskedPart, limits: Limits) -> Outcome:
         part = asked.folded
         rows = Branching.of(*part.question).rows(limits)
         found = by_points.from_rows(rows, *part.question, "auto", limits)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nbr.asking.asked import Asked
+from nbr.asking.asked import AskedPart
 from nbr.asking.outcome import Outcome, of_formula
-from nbr.density.closed import least, reached
+from nbr.calculus import Estimate, detached, world_probabilities
+from nbr.density import least_model, reached_grade
 from nbr.errors import NbrError
-from nbr.inference import Estimate
-from nbr.inference.selectors import detached, worlds
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.ways import Cost, Limits, Way
@@ -20,12 +19,12 @@ CANNOT = "the condition cannot hold: no rules that may be there together make it
 POINTS = 1 << 18  # of open variables, in all worlds together
 
 
-class Least(Way[Asked, Outcome]):
+class Least(Way[AskedPart, Outcome]):
     """Rule by rule from what is open, until nothing more becomes true; a fuzzy rule is no definition."""
 
     name = "least"
 
-    def unfit(self, asked: Asked) -> str | None:
+    def unfit(self, asked: AskedPart) -> str | None:
         model = asked.folded.model
         if model.codec is not None:
             return "rules speak of codes"
@@ -35,17 +34,17 @@ class Least(Way[Asked, Outcome]):
             return f"it takes up to {RULES} rules, and few open variables"
         return None
 
-    def cost(self, asked: Asked) -> Cost:
+    def cost(self, asked: AskedPart) -> Cost:
         model = asked.folded.model
         return Cost(1e-7 * (_size(model) << len(model.rules)) * (len(model.rules) + 1), sure=True)
 
-    def solve(self, asked: Asked, limits: Limits) -> Outcome:
+    def solve(self, asked: AskedPart, limits: Limits) -> Outcome:
         question, condition = asked.stated
         model, world = asked.folded.model, asked.folded.model.world
-        chance, count = worlds(detached(model.presence)), len(model.rules)
+        chance, count = world_probabilities(detached(model.presence)), len(model.rules)
         points, present = _started(model)
-        least(model, points, present)
-        grades = reached(model, points, present)
+        least_model(model, points, present)
+        grades = reached_grade(model, points, present)
         if condition is not None:
             grades = torch.where(condition.holds(world, points), grades, 0.0)
         holds = question.holds(world, points)

@@ -12,34 +12,34 @@ from collections.abc import Iterable
 
 import torch
 
-from nbr.asking.asked import Asked
+from nbr.asking.asked import AskedPart
 from nbr.asking.outcome import Outcome
 from nbr.factors import Network
-from nbr.factors import Unfit as TooWide
-from nbr.language.expressions import And, Atom, Implies, conjuncts
+from nbr.language import And, Atom, Implies, conjuncts
 from nbr.model import Model
 from nbr.priors import uniform
 from nbr.rules import Rule
 from nbr.ways import Cost, Limits, Unfit, Way
+from nbr.ways import Unfit as TooWide
 
 SURE = 1e-9  # by which the possibilities of a row may miss 1
 Row = tuple[str, tuple[tuple[str, str], ...]]  # a variable, and the values of others that a row is for
 
 
-class Functions(Way[Asked, Outcome]):
+class Functions(Way[AskedPart, Outcome]):
     """Exactly, by contraction."""
 
     name = "contraction"
 
-    def unfit(self, asked: Asked) -> str | None:
+    def unfit(self, asked: AskedPart) -> str | None:
         if not asked.crisp or asked.no_statements is not None:
             return asked.no_statements or "rules are fuzzy"
         return None if settled(asked.part.model) else "some world may have several points"
 
-    def cost(self, asked: Asked) -> Cost:
+    def cost(self, asked: AskedPart) -> Cost:
         return Cost(0.05)
 
-    def solve(self, asked: Asked, limits: Limits) -> Outcome:
+    def solve(self, asked: AskedPart, limits: Limits) -> Outcome:
         model, (question, condition) = asked.part.model, asked.stated
         both = question if condition is None else And((condition, question))
         said = [each for each in (both, condition) if each is not None]

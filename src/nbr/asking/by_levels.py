@@ -11,15 +11,12 @@ from itertools import pairwise
 
 from nbr.asking.components import Component, is_crisp
 from nbr.asking.outcome import Outcome
-from nbr.inference import Limits
-from nbr.inference.problem import Interval
-from nbr.language import Expression
-from nbr.language.expressions import And, Atom, Constant, Not, Or
-from nbr.language.linear import compares_numbers
-from nbr.points.cells import cells
-from nbr.rules import Rule
-from nbr.rules.levels import moves, turning
-from nbr.sources.statements import Table
+from nbr.calculus import Interval
+from nbr.encodings import GradeTable
+from nbr.language import And, Atom, Constant, Expression, Not, Or, compares_numbers
+from nbr.points import world_cells
+from nbr.rules import Rule, moves, turning
+from nbr.ways import Limits
 from nbr.world import World
 
 LEVELS = 32
@@ -39,22 +36,22 @@ def levels(part: Component) -> list[Level] | None:
         said = [asked.cut((before + level) / 2) for before, level in pairwise([0.0, *known])]
         found = [(level, statement) for level, statement in zip(known, said, strict=True) if statement is not None]
         return found if len(found) == len(said) <= LEVELS else None
-    if not Table.fits(asked):
+    if not GradeTable.fits(asked):
         return None
-    table = Table(asked)
+    table = GradeTable(asked)
     grades = [float(grade) for grade in table.grades.unique() if grade > 0] or [1.0]
     if len(table.grades) > ROWS or len(grades) > LEVELS:
         return None
     return [(grade, _spelled(table, asked.world, grade)) for grade in grades]
 
 
-def _spelled(table: Table, world: World, level: float) -> Expression:
+def _spelled(table: GradeTable, world: World, level: float) -> Expression:
     """The combinations of values whose grade reaches a level, or what is not one of the others, if these are fewer."""
     small = World({name: world.variables[name] for name in table.names})
     reached, rows = table.grades >= level, []
     fewer = 2 * int(reached.sum()) <= len(reached)
     place = 0
-    for points, _ in cells(small, {}, (), 1).chunks():
+    for points, _ in world_cells(small, {}, (), 1).chunks():
         for point in points.tolist():
             if bool(reached[place]) == fewer:
                 values = [

@@ -5,33 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nbr.asking import by_statements
-from nbr.asking.asked import Asked
+from nbr.asking.asked import AskedPart
 from nbr.asking.outcome import Outcome, of_formula
-from nbr.inference.frontier import WalkedEstimate
-from nbr.inference.problem import Estimate
-from nbr.sources.path import Path
+from nbr.calculus import Estimate, WalkedEstimate
+from nbr.encodings import Path
 from nbr.ways import Attempt, Cost, Limits, Unfit, Way
 
 WHY = "rules lie along a line of variables"
 
 
-class Line(Way[Asked, Outcome]):
+class LineStates(Way[AskedPart, Outcome]):
     """Exactly, where states are few."""
 
     name = "frontier"
 
-    def unfit(self, asked: Asked) -> str | None:
+    def unfit(self, asked: AskedPart) -> str | None:
         if asked.no_statements or asked.sharing:
             return asked.no_statements or asked.sharing
         return None if asked.crisp else "only crisp rules can be walked past, along a line of variables"
 
-    def cost(self, asked: Asked) -> Cost:
+    def cost(self, asked: AskedPart) -> Cost:
         return Cost(0.2)
 
-    def solve(self, asked: Asked, limits: Limits) -> Outcome | None:
+    def solve(self, asked: AskedPart, limits: Limits) -> Outcome | None:
         return self.attempt(asked)(limits)
 
-    def attempt(self, asked: Asked) -> Attempt[Outcome]:
+    def attempt(self, asked: AskedPart) -> Attempt[Outcome]:
         """The line is drawn once, when it is first needed."""
         kept: list[Path | None] = []
 
@@ -49,7 +48,7 @@ class Line(Way[Asked, Outcome]):
         return path.exact
 
 
-class LineInterval(Line):
+class LineInterval(LineStates):
     """As narrow as time allows, where states are many: walks that keep some of them, drawn at random."""
 
     proves = False
@@ -58,7 +57,7 @@ class LineInterval(Line):
         return path.bounded
 
 
-def _told(asked: Asked, walk: Callable[[Limits], Estimate | None], limits: Limits) -> Outcome | None:
+def _told(asked: AskedPart, walk: Callable[[Limits], Estimate | None], limits: Limits) -> Outcome | None:
     found = walk(limits)
     if found is None:
         return None

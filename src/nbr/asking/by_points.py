@@ -9,19 +9,26 @@ import torch
 from torch import Tensor
 
 from nbr import clock
-from nbr.asking.asked import Asked
+from nbr.asking.asked import AskedPart
 from nbr.asking.components import Component
 from nbr.asking.outcome import Contradiction, Outcome
-from nbr.inference import Problem, few, ganak, sat, solve
-from nbr.inference.reduce import distinct, front
-from nbr.inference.selectors import Presence, detached, marginals, with_certain
+from nbr.calculus import (
+    Presence,
+    Problem,
+    detached,
+    distinct_rows,
+    few,
+    ganak,
+    pareto_front,
+    presence_probabilities,
+    sat,
+    solve,
+    with_certain,
+)
+from nbr.encodings import COARSE_PIECES, Branching, Listing, Rows, Set
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.rules import Rule
-from nbr.sources import Branching
-from nbr.sources.listing import COARSE, Listing
-from nbr.sources.rows import Rows
-from nbr.sources.source import Set
 from nbr.ways import NEVER, SHARES, Cost, Limits, Way
 
 PAIRS = 1 << 20  # grades of pairs of points held at a time
@@ -29,7 +36,7 @@ FINEST = 1_000_000  # pieces of a grid
 RULES = 16  # up to which listed points give an exact answer at once
 
 
-class Points(Way[Asked, Outcome]):
+class Points(Way[AskedPart, Outcome]):
     """Points listed or probed, ever finer along reals that rules read smoothly; any part of a question fits."""
 
     name = "points"
@@ -37,7 +44,7 @@ class Points(Way[Asked, Outcome]):
     def __init__(self, engine: str = "auto") -> None:
         self.engine = engine
 
-    def cost(self, asked: Asked) -> Cost:
+    def cost(self, asked: AskedPart) -> Cost:
         """Listing is what takes time; what engines do with many rules cannot be foretold."""
         few_rules = len(asked.part.model.rules) <= RULES
         if not few_rules and asked.crisp and asked.no_statements is None and (ganak.available() or sat.available()):
@@ -45,9 +52,9 @@ class Points(Way[Asked, Outcome]):
         sure = few_rules or asked.listing.count <= few.MOST
         return Cost(asked.listing.seconds, sure and not asked.listing.grid.boxes)
 
-    def solve(self, asked: Asked, limits: Limits) -> Outcome:
+    def solve(self, asked: AskedPart, limits: Limits) -> Outcome:
         grid, part, began = asked.grid, asked.part, clock.now()
-        pieces = grid or COARSE
+        pieces = grid or COARSE_PIECES
         found = _attempt(part, self.engine, pieces, limits)
         while grid is None and found.finer and found.width > limits.tolerance and pieces < FINEST:
             spent, began = clock.now() - began, clock.now()
@@ -62,7 +69,7 @@ class Points(Way[Asked, Outcome]):
         return replace(found, why=_why(asked, found), notes=() if untold is None else (untold,))
 
 
-def _why(asked: Asked, found: Outcome) -> str:
+def _why(asked: AskedPart, found: Outcome) -> str:
     """Why points were gone through, and what would make the answer exact."""
     if found.exact:
         return "points are few enough to list"
@@ -87,7 +94,7 @@ def from_rows(
     presence = detached(model.presence)
     if isinstance(condition, Rule):  # a fuzzy condition is one more rule, always present
         presence = with_certain(presence)
-    _possible(rows, marginals(presence), len(model.rules))
+    _possible(rows, presence_probabilities(presence), len(model.rules))
     plan = (_crisp if isinstance(proposition, Expression) else _fuzzy)(rows, presence, limits)
     estimate = solve(plan.problem(), engine, limits)
     return Outcome(
@@ -204,13 +211,13 @@ def _scaled_sets(grades: Tensor, member: Tensor, against: Tensor, deadline: floa
 
     Also whether there was time for all pairs.
     """
-    top = front(grades, deadline)
+    top = pareto_front(grades, deadline)
     (yes, all_yes), (no, all_no) = (_pairs(grades, part, top, deadline) for part in (member, against))
     return [yes, no, _capped(top, top.new_ones(len(top)))], all_yes and all_no
 
 
 def _pairs(grades: Tensor, member: Tensor, top: Tensor, deadline: float) -> tuple[Tensor, bool]:
-    inside = distinct(_capped(grades, member)[member > 0])
+    inside = distinct_rows(_capped(grades, member)[member > 0])
     inside = inside[inside.sum(dim=1).argsort(descending=True)]
     found = inside[:0]
     at_once = max(1, PAIRS // max(1, top.numel()))
@@ -221,7 +228,7 @@ def _pairs(grades: Tensor, member: Tensor, top: Tensor, deadline: float) -> tupl
         scale = chunk[:, -1, None, None]
         paired = torch.minimum(chunk[:, None, :-1], scale * top)
         caps = chunk[:, None, -1:].expand(-1, len(top), -1)
-        found = front(torch.cat([found, torch.cat([paired, caps], dim=2).flatten(0, 1)]), deadline)
+        found = pareto_front(torch.cat([found, torch.cat([paired, caps], dim=2).flatten(0, 1)]), deadline)
     return found, True
 
 

@@ -8,14 +8,12 @@ import torch
 from torch import Tensor
 
 from nbr.asking import by_statements
-from nbr.asking.asked import Asked
+from nbr.asking.asked import AskedPart
 from nbr.asking.outcome import Outcome, of_formula
+from nbr.calculus import Estimate
 from nbr.clock import OutOfTime
-from nbr.factors.contraction import aligned
-from nbr.factors.relations import Forms, possible
-from nbr.factors.structure import Compiled, Structure, compiled, structure, too_wide
-from nbr.inference.problem import Estimate
-from nbr.language.expressions import conjuncts
+from nbr.factors import Compiled, Forms, Structure, aligned, compiled, probability_possible, structure_of, too_wide
+from nbr.language import conjuncts
 from nbr.ways import Attempt, Cost, Limits, Unfit, Way
 
 WHY = "rules and pictures leave few different sets of points possible"
@@ -26,12 +24,12 @@ RULES = 2000
 ENTRIES, PRODUCTS = 1 << 16, 1 << 24  # of tables on the way, in each of their forms
 
 
-class Relations(Way[Asked, Outcome]):
+class Relations(Way[AskedPart, Outcome]):
     """Exactly, or between bounds where forms are many."""
 
     name = "relations"
 
-    def unfit(self, asked: Asked) -> str | None:
+    def unfit(self, asked: AskedPart) -> str | None:
         if asked.unstated or asked.sharing:
             return asked.unstated or asked.sharing
         if not asked.crisp:
@@ -42,20 +40,20 @@ class Relations(Way[Asked, Outcome]):
             return f"it is for up to {RULES:,} rules of which half or more are about a single variable"
         return None
 
-    def cost(self, asked: Asked) -> Cost:
+    def cost(self, asked: AskedPart) -> Cost:
         return Cost(0.02)
 
-    def solve(self, asked: Asked, limits: Limits) -> Outcome | None:
+    def solve(self, asked: AskedPart, limits: Limits) -> Outcome | None:
         return self.attempt(asked)(limits)
 
-    def attempt(self, asked: Asked) -> Attempt[Outcome]:
+    def attempt(self, asked: AskedPart) -> Attempt[Outcome]:
         """Called again, it goes on with more forms."""
-        kept: list[Tables] = []
+        kept: list[RelationTables] = []
         left = list(KEPT)
 
         def run(limits: Limits) -> Outcome | None:
             if not kept:
-                kept.append(Tables.of(asked))
+                kept.append(RelationTables.of(asked))
             found: Outcome | None = None
             while left:
                 try:
@@ -78,7 +76,7 @@ class Relations(Way[Asked, Outcome]):
 
 
 @dataclass(frozen=True)
-class Tables:
+class RelationTables:
     """The rules, the condition and the question of a part as tables of truth."""
 
     made: Structure
@@ -86,13 +84,13 @@ class Tables:
     beliefs: tuple[float, ...]  # of the statements; the question is the last one
 
     @classmethod
-    def of(cls, asked: Asked) -> Tables:
+    def of(cls, asked: AskedPart) -> RelationTables:
         proposition, condition = asked.stated
         model = asked.folded.model
         said = [(rule.at_least(1.0), float(rule.degree)) for rule in model.rules]
         told = [(each, belief) for each, belief in said if each is not None and belief > 0]
         told += [(each, 1.0) for each in (() if condition is None else conjuncts(condition))]
-        made = structure(model.world, [*(each for each, _ in told), proposition], [])
+        made = structure_of(model.world, [*(each for each, _ in told), proposition], [])
         if made.compared:
             raise Unfit("numbers are compared with each other")
         plan = compiled(made, [], {}, 0.1)
@@ -112,7 +110,7 @@ class Tables:
     def _between(self, asked: Tensor | None, kept: int) -> tuple[float, float]:
         least = LEAST
         while True:
-            low, high = possible(self.plan.order, self._parts(asked, kept, least), kept, least)
+            low, high = probability_possible(self.plan.order, self._parts(asked, kept, least), kept, least)
             if high - low <= ROUNDING * low:
                 return low, low
             few = least * (len(self.beliefs) + 2 * len(self.plan.order.steps) + 2)

@@ -16,20 +16,17 @@ from nbr.asking.answer import Bounds
 from nbr.asking.minimal import Minimal
 from nbr.asking.question import tidy
 from nbr.asking.reasons import Families, Sets
-from nbr.inference.avoiding import without_any
-from nbr.inference.formula import UNIONS, Shared
-from nbr.inference.hidden import guards
-from nbr.inference.selectors import detached, every
+from nbr.calculus import UNIONS, Shared, all_selectors, detached, probability_of_no_core, selector_guards
+from nbr.encodings import StatementEncoding
 from nbr.language import Expression
 from nbr.model import Model
-from nbr.sources import Statements
 
 
 class Told:
     """The answers that families of minimal sets give, each worked out once."""
 
     def __init__(self, model: Model) -> None:
-        self.shared = Shared(*guards(every(detached(model.presence)), count(1).__next__))
+        self.shared = Shared(*selector_guards(all_selectors(detached(model.presence)), count(1).__next__))
         self.known: dict[frozenset[frozenset[int]], float | None] = {}
 
     def none_of(self, sets: Iterable[frozenset[int]]) -> float | None:
@@ -37,7 +34,7 @@ class Told:
         there = (self.shared.literals(each) for each in sets)
         asked = frozenset(literals for literals in there if literals is not None)
         if asked not in self.known:
-            self.known[asked] = without_any(asked, self.shared.chance)
+            self.known[asked] = probability_of_no_core(asked, self.shared.chance)
         return self.known[asked]
 
     def bounds(self, families: Mapping[str, Sets]) -> Bounds | None:
@@ -62,7 +59,7 @@ class Observed:
         self, model: Model, question: Expression, conditions: Sequence[Expression], values: Iterable[Expression] = ()
     ) -> None:
         values = list(values)
-        formula, encoder = Statements(model, question, conditions, values).encoded(1.0)
+        formula, encoder = StatementEncoding(model, question, conditions, values).encoded(1.0)
         self.literal = {value: encoder.literal(value) for value in values}
         usable = np.array([rule.degree > 0 for rule in model.rules], dtype=bool)
         self.minimal = Minimal(replace(formula, clauses=encoder.clauses, variables=encoder.count), usable)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nbr import clock
-from nbr.asking.asked import Asked
+from nbr.asking.asked import AskedPart
 from nbr.asking.by_closed import CANNOT
 from nbr.asking.outcome import Contradiction, Outcome, of_formula
+from nbr.calculus import Formula, counting, drawn, ganak, sat
+from nbr.encodings import Encoding, StatementEncoding
 from nbr.errors import NbrError, install
-from nbr.inference import counting, drawn, ganak, sat
-from nbr.inference.formula import Formula
-from nbr.sources import Source, Statements
 from nbr.ways import Cost, Limits, Way
 
 COUNTER = f"counting needs pyganak: {install('solve')}"
@@ -20,38 +19,38 @@ BLAMED = 1.0  # seconds, at the least, for finding out which rules are to blame 
 QUICKLY = 0.03  # seconds, where a counter finds it easy
 
 
-class Counting(Way[Asked, Outcome]):
+class Counting(Way[AskedPart, Outcome]):
     """Proved bounds, exact where a counter has the time to finish."""
 
     name = "counting"
 
-    def unfit(self, asked: Asked) -> str | None:
+    def unfit(self, asked: AskedPart) -> str | None:
         return asked.no_statements
 
     def missing(self) -> str | None:
         return None if ganak.available() else COUNTER
 
-    def cost(self, asked: Asked) -> Cost:
+    def cost(self, asked: AskedPart) -> Cost:
         return Cost(QUICKLY)
 
-    def solve(self, asked: Asked, limits: Limits) -> Outcome | None:
+    def solve(self, asked: AskedPart, limits: Limits) -> Outcome | None:
         return counted(asked, limits)
 
 
-class Drawn(Way[Asked, Outcome]):
+class DrawnWorlds(Way[AskedPart, Outcome]):
     """Worlds drawn at random, each decided by a solver; one level at a time, so that rules must be crisp."""
 
     name = "drawn"
     proves = False
 
-    def unfit(self, asked: Asked) -> str | None:
+    def unfit(self, asked: AskedPart) -> str | None:
         return asked.no_statements or (None if asked.crisp else "the rules are fuzzy") or asked.sharing
 
     def missing(self) -> str | None:
         return None if sat.available() else SOLVER
 
-    def solve(self, asked: Asked, limits: Limits) -> Outcome:
-        source = Statements.of(asked.folded.model, *asked.stated)
+    def solve(self, asked: AskedPart, limits: Limits) -> Outcome:
+        source = StatementEncoding.of(asked.folded.model, *asked.stated)
         estimate = drawn.solve(source.formula(1.0), limits)
         if float(estimate.high[2]) == 0:
             _blame(source, max(limits.deadline, clock.now() + BLAMED))
@@ -59,9 +58,9 @@ class Drawn(Way[Asked, Outcome]):
         return of_formula(estimate, sure, "counting did not finish in its part of the time, so worlds are drawn")
 
 
-def counted(asked: Asked, limits: Limits) -> Outcome | None:
+def counted(asked: AskedPart, limits: Limits) -> Outcome | None:
     """By counting; None if not even one level could be counted in time."""
-    source = Statements.of(asked.folded.model, *asked.stated)
+    source = StatementEncoding.of(asked.folded.model, *asked.stated)
     estimate = counting.solve(source.levels, source.formula, limits, asked.whole)
     if float(estimate.high[2]) == 0 and asked.part.model.closed:
         raise NbrError(CANNOT)
@@ -74,7 +73,7 @@ def counted(asked: Asked, limits: Limits) -> Outcome | None:
     return found
 
 
-def _blame(source: Source, deadline: float) -> None:
+def _blame(source: Encoding, deadline: float) -> None:
     """Raise an error that knows rules of belief 1 that leave no point, none of them without need."""
     formula = source.formula(source.levels[0])
     certain = frozenset(rule for rule, belief in enumerate(formula.beliefs.tolist()) if belief == 1)

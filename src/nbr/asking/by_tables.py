@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nbr.asking.asked import Asked
+from nbr.asking.asked import AskedPart
 from nbr.asking.outcome import Outcome, of_formula
-from nbr.sources.elimination import Elimination
+from nbr.encodings import Elimination
 from nbr.ways import Cost, Limits, Way
 
 
-class Tables(Way[Asked, Outcome]):
+class DrawnTables(Way[AskedPart, Outcome]):
     """Worlds drawn at random, in each of which the best grade is found by eliminating variables."""
 
     name = "elimination"
     proves = False
 
-    def unfit(self, asked: Asked) -> str | None:
+    def unfit(self, asked: AskedPart) -> str | None:
         if asked.grid is not None:
             return "a grid was requested"
         if asked.crisp:  # before an order is looked for
@@ -24,10 +24,10 @@ class Tables(Way[Asked, Outcome]):
         part = asked.folded
         return asked.untold or Elimination.unfit(part.model, part.proposition, part.condition)
 
-    def cost(self, asked: Asked) -> Cost:
+    def cost(self, asked: AskedPart) -> Cost:
         return Cost(0.5)
 
-    def solve(self, asked: Asked, limits: Limits) -> Outcome:
+    def solve(self, asked: AskedPart, limits: Limits) -> Outcome:
         found = Elimination(asked.folded.model, *asked.stated).solve(limits)
         why = "rules are fuzzy and share few variables, so variables are eliminated in worlds drawn at random"
         return of_formula(replace(found, engine=self.name), why=why)

@@ -12,15 +12,13 @@ import numpy as np
 from nbr import clock
 from nbr.asking import reasons, unsupported
 from nbr.asking.components import is_crisp
+from nbr.calculus import detached, presence_probabilities, probability_absent, probability_together, sat
 from nbr.clock import OutOfTime
+from nbr.encodings import StatementEncoding
 from nbr.errors import install
-from nbr.inference import Limits, sat
-from nbr.inference.selectors import absent, detached, marginals, together
-from nbr.language import Expression
-from nbr.language.expressions import Constant, Implies
+from nbr.language import Constant, Expression, Implies
 from nbr.model import Model, presence
-from nbr.sources.statements import Statements
-from nbr.ways import SHARES
+from nbr.ways import SHARES, Limits
 
 SOLVER = f"checking rules against each other needs python-sat: {install('solve')}"
 SAID = 2  # rules up to which a finding has their words
@@ -88,7 +86,7 @@ class _Base:
         self.statements = [statement for statement in said if statement is not None]
         rules = [model.rules[position] for position in self.positions]
         self.presence = detached(presence(rules, model.beliefs[self.positions]))
-        self.beliefs = marginals(self.presence).tolist()
+        self.beliefs = presence_probabilities(self.presence).tolist()
         self.dull: set[int] = set()  # always true or never
         self.conflicts: reasons.Sets = []
 
@@ -129,7 +127,7 @@ class _Base:
             )
 
     def extremes(self) -> Iterator[Finding]:
-        degrees = marginals(detached(self.model.presence)).tolist()
+        degrees = presence_probabilities(detached(self.model.presence)).tolist()
         for belief, words in (
             (0.0, "{} never present (belief 0): without {} every answer is the same"),
             (1.0, "{} must hold (belief 1): a condition that breaks {} has no answer"),
@@ -179,7 +177,7 @@ class _Base:
         said = [self.statements[rule] for rule in pair]
         applied = [each.premise for each in said if isinstance(each, Implies)]
         two = self.part.with_rules(self.part.rules[rule] for rule in pair)
-        deciding = sat.Deciding(Statements(two, Constant(True), applied).formula(1.0))
+        deciding = sat.Deciding(StatementEncoding(two, Constant(True), applied).formula(1.0))
         try:
             apply = deciding.grows(set(), "all", limits.deadline)
             return apply and not deciding.grows({0, 1}, "all", limits.deadline)
@@ -227,7 +225,7 @@ class _Base:
         without = set(range(len(self.statements))) - {rule}
         if not more and self._explored(self.statements[other], (), "no", without, limits):
             same.add(pair)
-            both = 1 - absent(self.presence, pair)
+            both = 1 - probability_absent(self.presence, pair)
             told = f"say the same: together they are believed to {both:.4g}"
             yield self._finding("the same", f"{self.named(self._positions(pair))} {told}", pair)
             return
@@ -244,7 +242,7 @@ class _Base:
         return all(self.beliefs[rule] == 1 for rule in rules)
 
     def _chance(self, rules: Iterable[int]) -> float:
-        return together(self.presence, list(rules))
+        return probability_together(self.presence, list(rules))
 
     def _positions(self, rules: Iterable[int]) -> list[int]:
         return [self.positions[rule] for rule in sorted(rules)]
@@ -265,7 +263,7 @@ class _Base:
         if limits.left <= 0:
             self.complete = False
             return []
-        formula = Statements(self.part, question, conditions).formula(1.0)
+        formula = StatementEncoding(self.part, question, conditions).formula(1.0)
         usable = np.array([rule not in without for rule in range(len(self.statements))], dtype=bool)
         deciding = sat.Deciding(formula)
         try:

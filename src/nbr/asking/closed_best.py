@@ -14,18 +14,14 @@ from torch import Tensor
 
 from nbr.asking.likeliest import PARTS
 from nbr.asking.listed_best import ROUNDING, log_degrees
-from nbr.density import closed
-from nbr.density.draws import Draws
-from nbr.inference import Limits, sat
-from nbr.inference.selectors import detached, marginals
-from nbr.language import Expression
-from nbr.language.expressions import Atom
-from nbr.language.linear import compares_numbers
+from nbr.calculus import detached, presence_probabilities, sat
+from nbr.density import Draws, closed
+from nbr.encodings import Encoder
+from nbr.language import Atom, Expression, compares_numbers
 from nbr.model import Model
-from nbr.points.cells import cells
-from nbr.rules.definitions import Definition
-from nbr.sources.encoding import Encoder
-from nbr.ways import SHARES
+from nbr.points import world_cells
+from nbr.rules import Definition
+from nbr.ways import SHARES, Limits
 
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied, in a point to begin with
 DRAWN = 2_000  # points, the best of which is gone on from
@@ -70,7 +66,7 @@ def by_maxsat(model: Model, condition: Expression | None, limits: Limits) -> Ten
     encoder = Encoder(model.world, [*statements, *bodies, *asked], bits)
     for each in asked:
         encoder.require(each)
-    beliefs = marginals(detached(model.presence))
+    beliefs = presence_probabilities(detached(model.presence))
     soft = [(encoder.literal(said), 1 - b) for said, b in zip(statements, beliefs.tolist(), strict=True) if b > 0]
     for name in sorted(model.closed):
         soft += _made(encoder, encoder.literal(Atom(name)), model.program.of(name), beliefs)
@@ -108,7 +104,7 @@ def by_climbing(model: Model, condition: Expression | None, limits: Limits) -> T
         for name, numbers in found.items():
             cuts.setdefault(name, set()).update(numbers)
     smooth = {name for rule in model.rules for name in rule.smooth}
-    values = cells(model.world, cuts, smooth, PIECES).centres
+    values = world_cells(model.world, cuts, smooth, PIECES).centres
     improved = True
     while improved and limits.left > 0:
         improved = False

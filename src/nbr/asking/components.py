@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nbr import clock
-from nbr.language import Expression
-from nbr.language.expressions import Constant, conjunction, conjuncts
+from nbr.language import Constant, Expression, conjunction, conjuncts
 from nbr.model import Model
 from nbr.rules import Rule
 from nbr.world import World

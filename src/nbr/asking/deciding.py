@@ -14,9 +14,9 @@ from itertools import combinations, pairwise
 from nbr import clock
 from nbr.aims import Action
 from nbr.asking.asked import Memo
-from nbr.asking.question import Proposition, Settings, as_set, ask, observing, words_of
+from nbr.asking.question import AskSettings, Proposition, as_set, ask, under_condition, words_of
+from nbr.calculus import Interval
 from nbr.errors import NbrError, suggest
-from nbr.inference.problem import Interval
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.ways import SHARES
@@ -108,7 +108,7 @@ def decide(
     given: Proposition | None,
     criterion: str,
     optimism: float,
-    settings: Settings,
+    settings: AskSettings,
 ) -> Appraisal:
     """What each action of a model is worth, and which one the criterion chooses; the budget is for all questions.
 
@@ -145,8 +145,8 @@ def _alike(one: Prospect, other: Prospect) -> bool:
 class _Levels:
     """Questions under one condition, each asked once, in its part of the time."""
 
-    def __init__(self, model: Model, given: Proposition | None, settings: Settings, memo: Memo) -> None:
-        self.model, self.condition = observing(model, given)
+    def __init__(self, model: Model, given: Proposition | None, settings: AskSettings, memo: Memo) -> None:
+        self.model, self.condition = under_condition(model, given)
         self.settings, self.memo = settings, memo
         self.deadline, self.left, self.kind = clock.now() + settings.budget, 1, "proved"
         self.known: dict[str, tuple[Interval, Interval]] = {}

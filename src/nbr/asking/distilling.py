@@ -16,13 +16,12 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.asking.many import ask_many
-from nbr.asking.question import Settings
+from nbr.asking.question import AskSettings
 from nbr.errors import NbrError
-from nbr.language.brief import brief
-from nbr.language.expressions import Atom
+from nbr.language import Atom, shortened
 from nbr.model import Model
 from nbr.priors import Prior
-from nbr.restating.restated import WORDS_DO, Restated, restate
+from nbr.restating import WORDS_DO, Restated, restate
 from nbr.rules import Clause, Rule
 from nbr.world import World
 
@@ -178,7 +177,7 @@ def _lost(before: Model, after: Model, prior: Prior, budget: float, seed: int) -
     at_once = 1  # conditions: more where they are answered quickly, as they share the work
     while asked and len(changes) < ASKED and (left := end - clock.now()) > 0:
         some, asked = asked[:at_once], asked[at_once:]
-        settings = Settings(budget=max(0.05, left / (4 * sum(len(questions) for _, questions in some))))
+        settings = AskSettings(budget=max(0.05, left / (4 * sum(len(questions) for _, questions in some))))
         changes += _changes(before, after, some, settings)
         at_once = 2 * at_once if end - clock.now() > 0.9 * left else 1
     if not changes:
@@ -187,7 +186,7 @@ def _lost(before: Model, after: Model, prior: Prior, budget: float, seed: int) -
     return Lost(len(changes), sum(moved for moved, _ in changes) / len(changes), largest, at)
 
 
-def _changes(before: Model, after: Model, asked: Sequence[Asked], settings: Settings) -> list[tuple[float, str]]:
+def _changes(before: Model, after: Model, asked: Sequence[Asked], settings: AskSettings) -> list[tuple[float, str]]:
     """How far each answer moves that both models know exactly, and the question."""
     pairs = [(question, given) for given, questions in asked for question in questions]
     try:
@@ -213,6 +212,6 @@ def _questions(world: World, prior: Prior, seed: int) -> Iterator[Asked]:
         shown = world.show(point)
         known = draw.sample(names, 0 if number == 0 else draw.randrange(len(names)))
         rest = [name for name in names if name not in known]
-        said = {name: brief(Atom(name, "=", (shown[name],))) for name in names}
+        said = {name: shortened(Atom(name, "=", (shown[name],))) for name in names}
         given = ", ".join(said[name] for name in names if name in known) or None
         yield given, [said[name] for name in draw.sample(rest, min(EACH, len(rest)))]

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nbr.asking.question import Settings, as_set, ask
-from nbr.asking.ranking import bare, rank
-from nbr.density.probability import probability
+from nbr.asking.question import AskSettings, as_set, ask
+from nbr.asking.ranking import bare_name, rank
+from nbr.calculus import Interval
+from nbr.density import probability
 from nbr.errors import NbrError, suggest
-from nbr.inference.problem import Interval
 from nbr.model import Model
-from nbr.rules.base import number, text
+from nbr.rules import spec_number, spec_text
 
 FIGURES = ("belief", "plausibility", "conflict", "probability")
 KEYS = ("ask", "given", *FIGURES, "best", "tolerance")
@@ -42,7 +42,7 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ExpectationResult:
     """What was expected and what came of it; `says` is empty where all is as expected."""
 
     expectation: Expectation
@@ -85,12 +85,12 @@ def _read(entry: object) -> Expectation:
             raise NbrError(f"unknown entry {key!r}" + suggest(key, KEYS))
     if "ask" not in entry:
         raise NbrError('has no ask = "..."')
-    tolerance = number(entry, "tolerance") if "tolerance" in entry else TOLERANCE
+    tolerance = spec_number(entry, "tolerance") if "tolerance" in entry else TOLERANCE
     figures = {figure: _range(entry, figure, tolerance) for figure in FIGURES if figure in entry}
     if not figures and "best" not in entry:
         raise NbrError(f"says nothing of the answer; write one of {', '.join(FIGURES)} or best")
     best = str(entry["best"]) if "best" in entry else None
-    return Expectation(text(entry, "ask"), text(entry, "given") if "given" in entry else None, figures, best)
+    return Expectation(spec_text(entry, "ask"), spec_text(entry, "given") if "given" in entry else None, figures, best)
 
 
 def _range(entry: Mapping[str, Any], figure: str, tolerance: float) -> Interval:
@@ -99,21 +99,21 @@ def _range(entry: Mapping[str, Any], figure: str, tolerance: float) -> Interval:
     if isinstance(value, list):
         if len(value) != 2:
             raise NbrError(f"{figure!r} must be a number or two, such as [0.9, 1.0]")
-        low, high = (number({figure: end}, figure) for end in value)
+        low, high = (spec_number({figure: end}, figure) for end in value)
         if low > high:
             raise NbrError(f"{figure!r}: the lower number comes first")
         return low - ROUNDING, high + ROUNDING
-    middle = number(entry, figure)
+    middle = spec_number(entry, figure)
     return middle - tolerance - ROUNDING, middle + tolerance + ROUNDING
 
 
-def judged(model: Model, expectations: list[Expectation], settings: Settings) -> Iterator[Verdict]:
+def judged(model: Model, expectations: list[Expectation], settings: AskSettings) -> Iterator[ExpectationResult]:
     """Ask each question; what cannot be asked at all is an error, what has no answer a failure."""
     for position, each in enumerate(expectations, 1):
         try:
             if each.given is not None:
                 as_set(each.given, model.world, "condition")
-            variable = bare(model.world, each.question)
+            variable = bare_name(model.world, each.question)
             if variable is None:
                 as_set(each.question, model.world, "question")
                 if each.best is not None:
@@ -123,10 +123,10 @@ def judged(model: Model, expectations: list[Expectation], settings: Settings) ->
                     raise NbrError(f"{variable} has many values: say which one comes first, as in best = ...")
         except NbrError as error:
             raise NbrError(f"expect {position}: {error}") from None
-        yield Verdict(each, tuple(_failures(model, each, variable, settings)))
+        yield ExpectationResult(each, tuple(_failures(model, each, variable, settings)))
 
 
-def _failures(model: Model, each: Expectation, variable: str | None, settings: Settings) -> Iterator[str]:
+def _failures(model: Model, each: Expectation, variable: str | None, settings: AskSettings) -> Iterator[str]:
     try:
         if variable is None:
             bounds = ask(model, each.question, each.given, settings).bounds
@@ -148,7 +148,7 @@ def _failures(model: Model, each: Expectation, variable: str | None, settings: S
             yield f"{figure} {is_}, expected {_told(low, high)}"
 
 
-def _often(model: Model, each: Expectation, settings: Settings) -> Interval:
+def _often(model: Model, each: Expectation, settings: AskSettings) -> Interval:
     """Between which numbers the probability lies."""
     found = probability(model, each.question, each.given, budget=settings.budget, seed=settings.seed)
     if found.value is None or found.error is None:

@@ -16,26 +16,21 @@ from nbr.asking.answer import Answer, Bounds
 from nbr.asking.asked import Memo
 from nbr.asking.by_sets import Told
 from nbr.asking.components import is_crisp, names_of
-from nbr.asking.explanation import Effect, Explanation, Point
+from nbr.asking.explanation import Effect, Explanation, Witness
 from nbr.asking.listed_best import log_degrees
-from nbr.asking.maxima import MAXIMA, Wanted
+from nbr.asking.maxima import MAXIMA, WantedPoints
 from nbr.asking.minimal import all_sets
-from nbr.asking.observing import Gaps
+from nbr.asking.observations import Gaps
 from nbr.asking.points import best_points
-from nbr.asking.question import GRACE, Proposition, Settings, as_set, ask, observing, words_of
+from nbr.asking.question import GRACE, AskSettings, Proposition, as_set, ask, under_condition, words_of
+from nbr.calculus import Interval, Selectors, detached, probability_together, sat
 from nbr.clock import OutOfTime
-from nbr.density.moved import moved
-from nbr.density.probability import often
+from nbr.density import moved, probability_or_reason
+from nbr.encodings import Listing, Set, StatementEncoding
 from nbr.errors import NbrError
-from nbr.inference import Limits, sat
-from nbr.inference.problem import Interval
-from nbr.inference.selectors import Selectors, detached, together
-from nbr.language import Expression
-from nbr.language.expressions import And, Constant, Not
+from nbr.language import And, Constant, Expression, Not
 from nbr.model import Model
-from nbr.sources import Listing, Statements
-from nbr.sources.source import Set
-from nbr.ways import SHARES, auto
+from nbr.ways import SHARES, Limits, auto
 
 Names = tuple[str, ...]
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied in a set of rules
@@ -43,25 +38,25 @@ OUTCOMES = 12  # of observing a variable, up to which each is looked at
 LISTED = 0.3  # seconds of listing that are quicker than a solver's map
 
 
-def explained(model: Model, question: Proposition, given: Proposition | None, settings: Settings) -> Explanation:
+def explained(model: Model, question: Proposition, given: Proposition | None, settings: AskSettings) -> Explanation:
     """An explanation, and of a model with a prior how often and what moved that, for shares of the time."""
     if model.prior is None:
         return explain(model, question, given, settings)
     shares = SHARES["frequency explained"] * settings.budget, SHARES["moved"] * settings.budget
     found = explain(model, question, given, replace(settings, budget=settings.budget - sum(shares)))
-    told = often(model, question, given, shares[0], settings.seed)
+    told = probability_or_reason(model, question, given, shares[0], settings.seed)
     if isinstance(told, str) or not isinstance(given, str | Expression) or not isinstance(question, str | Expression):
         return replace(found, probability=told)
     return replace(found, probability=told, moved=moved(model, question, given, shares[1], settings.seed))
 
 
 def explain(
-    model: Model, question: Proposition, given: Proposition | None, settings: Settings, memo: Memo | None = None
+    model: Model, question: Proposition, given: Proposition | None, settings: AskSettings, memo: Memo | None = None
 ) -> Explanation:
     """The answer, and what it owes to which rules; all within the budget, saying what is not complete."""
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     proposition = as_set(question, model.world, "question")
-    model, condition = observing(model, given)
+    model, condition = under_condition(model, given)
     words, given = None if given is None else words_of(given), condition
     memo = {} if memo is None else memo
     answer = ask(model, question, given, _within(settings, limits.share(SHARES["answer explained"])), memo)
@@ -86,7 +81,7 @@ def explain(
 
     def ranked(sets: reasons.Sets) -> list[list[int]]:
         """The most probable first; rules that exclude one another are no reason together."""
-        chance = sorted((-together(presence, each), len(each), sorted(each)) for each in sets)
+        chance = sorted((-probability_together(presence, each), len(each), sorted(each)) for each in sets)
         chance = [each for each in chance if each[0] < 0 or not isinstance(presence, Selectors)]
         return [[rule + 1 for rule in rules] for _, _, rules in chance]
 
@@ -109,7 +104,7 @@ def explain(
     )
 
 
-def _contradictory(model: Model, numbers: Collection[int], settings: Settings) -> bool:
+def _contradictory(model: Model, numbers: Collection[int], settings: AskSettings) -> bool:
     """Whether some rules cannot all hold under no condition at all."""
     rules = [model.rules[number - 1] for number in numbers]
     if not rules:
@@ -133,7 +128,7 @@ def _about(
     return tuple(name for name in model.world.names if name in wanted)
 
 
-def _within(settings: Settings, limits: Limits) -> Settings:
+def _within(settings: AskSettings, limits: Limits) -> AskSettings:
     return replace(settings, budget=max(limits.left, 1e-3))
 
 
@@ -141,7 +136,7 @@ def _effects(
     model: Model,
     question: Proposition,
     given: Proposition | None,
-    settings: Settings,
+    settings: AskSettings,
     answer: Answer,
     found: reasons.Reasons,
     limits: Limits,
@@ -208,7 +203,7 @@ def _likeliest(model: Model, proposition: Set, condition: Set | None, limits: Li
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
         return None
     both = proposition if condition is None else And((condition, proposition))
-    found = auto(MAXIMA, Wanted(model, both, 1), limits.share(SHARES["one of two"])).found
+    found = auto(MAXIMA, WantedPoints(model, both, 1), limits.share(SHARES["one of two"])).found
     if found is None or (found.ranked is not None and not found.ranked.cells):
         return None
     return found.point if found.ranked is None else found.ranked.point(found.ranked.cells[0][1])
@@ -224,9 +219,9 @@ def minimal_sets(model: Model, proposition: Set, condition: Set | None, limits: 
     if not isinstance(proposition, Expression) or not (condition is None or isinstance(condition, Expression)):
         return reasons.NOTHING
     if model.closed:
-        if not sat.available() or Statements.unfit(model, condition):
+        if not sat.available() or StatementEncoding.unfit(model, condition):
             return reasons.NOTHING
-        formula = Statements.of(model, proposition, condition).sufficing(HALF)
+        formula = StatementEncoding.of(model, proposition, condition).sufficing(HALF)
         return reasons.by_solver(formula, usable, limits.deadline, both=True)
     whole = Listing.of(model, proposition, condition)
     if whole.seconds < min(LISTED, limits.left):
@@ -235,18 +230,18 @@ def minimal_sets(model: Model, proposition: Set, condition: Set | None, limits: 
             satisfied = (rows.witnesses >= HALF).numpy() & usable
             # A rule that is never present can be in no set: it is as if every point satisfied it.
             return reasons.by_points(satisfied | ~usable, (rows.member > 0).numpy())
-    if not sat.available() or Statements.unfit(model, condition):
+    if not sat.available() or StatementEncoding.unfit(model, condition):
         return reasons.NOTHING
-    formula = Statements.of(model, proposition, condition).formula(HALF)
+    formula = StatementEncoding.of(model, proposition, condition).formula(HALF)
     found = all_sets(formula, usable, limits.share(SHARES["all reasons"]).deadline)
     return reasons.by_solver(formula, usable, limits.deadline) if found is None else found
 
 
-def _told(model: Model, point: torch.Tensor | None) -> Point | None:
+def _told(model: Model, point: torch.Tensor | None) -> Witness | None:
     if point is None:
         return None
     with torch.no_grad():
         grades = model.grades_of_observed(point[None])[0]
         kept = float(log_degrees(model, None, point[None]).exp())
     broken = ((grades < HALF) & (model.beliefs > 0)).nonzero()[:, 0].tolist()
-    return Point(model.world.show(point), kept, tuple(position + 1 for position in broken))
+    return Witness(model.world.show(point), kept, tuple(position + 1 for position in broken))

@@ -14,8 +14,7 @@ from nbr.plots import html, intervals
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from nbr.density.moved import Moved
-    from nbr.density.probability import Probability
+    from nbr.density import Moved, Probability
 
 SHOWN = 5
 WORTH_TELLING = 0.005  # by which a rule moves an answer, or an observation narrows the gap
@@ -41,7 +40,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Point:
+class Witness:
     """A point of the world in words, its plausibility, and the numbers of the rules that it breaks."""
 
     values: dict[str, str]
@@ -91,8 +90,8 @@ class Explanation:
     conflicts: list[list[int]]
     supports_complete: bool
     conflicts_complete: bool
-    witness: Point | None
-    counter: Point | None
+    witness: Witness | None
+    counter: Witness | None
     next: tuple[Observation, ...]
     against: list[list[int]] = field(default_factory=list)  # minimal sets that entail that the question does not hold
     about: tuple[str, ...] = ()  # the variables of the question, of the condition, and of the rules that matter
@@ -237,7 +236,7 @@ class Explanation:
     def _because(self, supports: list[list[int]]) -> str:
         return f", because of {self.named(supports[0])}" if supports and supports[0] else ""
 
-    def bars(self) -> list[intervals.Bar]:
+    def bars(self) -> list[intervals.IntervalBar]:
         """The answer, and below it what it would be without each rule that changes it."""
         shown = [each for each in self.effects if each.computed(self.answer)][: 2 * SHOWN]
         found = None if self.probability is None or isinstance(self.probability, str) else self.probability.value

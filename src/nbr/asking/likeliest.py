@@ -17,19 +17,15 @@ import torch
 from torch import Tensor
 
 from nbr import clock
+from nbr.calculus import sat
 from nbr.clock import OutOfTime
-from nbr.factors import Network, Unfit, Values
-from nbr.factors.values import STEPS, values
-from nbr.inference import Limits, sat
-from nbr.language import Expression
-from nbr.language.expressions import Atom, Constant, Or, conjunction
-from nbr.language.linear import compares_numbers
+from nbr.encodings import Encoder
+from nbr.factors import MOST_STEPS, Network, ValueCodes, codes_of_values
+from nbr.language import Atom, Constant, Expression, Or, compares_numbers, conjunction
 from nbr.model import Model
-from nbr.priors import Prior
-from nbr.priors.base import Factor
+from nbr.priors import Factor, Prior
 from nbr.rules import Rule
-from nbr.sources.encoding import Encoder
-from nbr.ways import SHARES
+from nbr.ways import SHARES, Limits, Unfit
 from nbr.world import World
 
 PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
@@ -41,9 +37,9 @@ Cell = dict[str, int]  # the number of a value for each variable
 
 @dataclass(frozen=True)
 class Ranked:
-    """Values of all variables, the best first; what is said of each with `values`."""
+    """Values of all variables, the best first; what is said of each with `codes_of_values`."""
 
-    values: Mapping[str, Values]
+    values: Mapping[str, ValueCodes]
     cells: list[tuple[float, Cell]]  # with the log of P_0 P_keep
     masses: Sequence[Factor] | None  # of the prior; None where it has to be asked for points
     total: float | None  # the log of the sum over all points, where it is known
@@ -74,7 +70,7 @@ class Weights:
         """The condition, and of each number with a step its values, so that they are told apart."""
         found = [] if self.condition is None else [self.condition]
         for name, variable in self.world.variables.items():
-            if variable.numeric and variable.step and (variable.size or 0) <= STEPS:
+            if variable.numeric and variable.step and (variable.size or 0) <= MOST_STEPS:
                 steps = [variable.low + variable.step * number for number in range(variable.size or 0)]
                 found.append(Or(tuple(Atom(name, "=", (repr(step),)) for step in steps)))
         return found
@@ -115,7 +111,7 @@ def by_maxsat(weights: Weights, count: int, limits: Limits) -> Ranked:
         raise Unfit("there is no solver")
     if weights.prior is not None and compares_numbers([*statements, *weights.said]):
         raise Unfit("numbers are compared with each other")
-    parts = values(weights.world, [*statements, *weights.said], {})
+    parts = codes_of_values(weights.world, [*statements, *weights.said], {})
     try:
         with clock.until(limits.deadline):
             masses = masses_of(weights.prior, parts)
@@ -128,7 +124,7 @@ def by_maxsat(weights: Weights, count: int, limits: Limits) -> Ranked:
     return replace(ranked, cells=[(_score(weights, statements, ranked, cell), cell) for cell in found])
 
 
-def masses_of(prior: Prior | None, parts: Mapping[str, Values]) -> list[Factor]:
+def masses_of(prior: Prior | None, parts: Mapping[str, ValueCodes]) -> list[Factor]:
     if prior is None:
         return []
     found = prior.factors({name: each.allowed for name, each in parts.items()})
@@ -140,7 +136,7 @@ def masses_of(prior: Prior | None, parts: Mapping[str, Values]) -> list[Factor]:
 
 
 def encoded(
-    weights: Weights, statements: Sequence[Expression], parts: Mapping[str, Values]
+    weights: Weights, statements: Sequence[Expression], parts: Mapping[str, ValueCodes]
 ) -> tuple[Encoder, dict[str, list[int]]]:
     """Formulas over literals for all values."""
     world = weights.world
@@ -152,7 +148,7 @@ def encoded(
     return encoder, {name: [encoder.literal(each) for each in some] for name, some in cells.items()}
 
 
-def _stated(world: World, name: str, each: Values, at: int) -> Expression:
+def _stated(world: World, name: str, each: ValueCodes, at: int) -> Expression:
     variable = world.variables[name]
     if not variable.numeric:
         return Atom(name, "=", (variable.show(float(each.codes[at])),))

@@ -8,17 +8,15 @@ import torch
 from torch import Tensor
 
 from nbr.asking.likeliest import Cell, Ranked
-from nbr.density import closed
-from nbr.density.keeping import log_keep
-from nbr.factors import Unfit
-from nbr.factors.values import Values
-from nbr.inference.point import keep
-from nbr.inference.selectors import detached, with_certain
+from nbr.calculus import detached, keep_probability, with_certain
+from nbr.density import closed, log_keep
+from nbr.encodings import Set
+from nbr.factors import ValueCodes
 from nbr.language import Expression
 from nbr.model import Model
-from nbr.points.numbered import listing
+from nbr.points import numbered_points
 from nbr.rules import Rule
-from nbr.sources.source import Set
+from nbr.ways import Unfit
 from nbr.world import World
 
 POINTS = 1 << 17
@@ -35,7 +33,7 @@ def countable(world: World) -> int | None:
 def by_points(model: Model, condition: Set | None, count: int) -> Ranked:
     """The best of all points; `Unfit` where there are too many."""
     world = model.world
-    listed = listing(world, POINTS)
+    listed = numbered_points(world, POINTS)
     if listed is None:
         raise Unfit(f"there are more than {POINTS:,} points")
     points = listed.points
@@ -48,7 +46,9 @@ def by_points(model: Model, condition: Set | None, count: int) -> Ranked:
         logs = scores
     first = torch.topk(logs, min(count, len(points)))
     each = dict(zip(world.names, listed.grid.centres, strict=True))
-    found = {name: Values(codes, tuple([(float(code), float(code))] for code in codes)) for name, codes in each.items()}
+    found = {
+        name: ValueCodes(codes, tuple([(float(code), float(code))] for code in codes)) for name, codes in each.items()
+    }
     cells = [
         (log, {name: int((each[name] == code).nonzero()[0]) for name, code in zip(world.names, row, strict=True)})
         for log, row in zip(first.values.tolist(), points[first.indices].tolist(), strict=True)
@@ -74,7 +74,7 @@ def log_degrees(model: Model, condition: Set | None, points: Tensor) -> Tensor:
     if isinstance(beliefs, Tensor) and bool(((grades == 0) | (grades == 1)).all()):
         found = torch.where(grades == 0, torch.log1p(-beliefs), 0.0).sum(dim=1)
     else:
-        found = keep(grades, beliefs).log()
+        found = keep_probability(grades, beliefs).log()
     return _inside(model, condition, points, found)
 
 
@@ -116,5 +116,5 @@ def _log_weights(model: Model, condition: Set | None, points: Tensor, scored: bo
         found = known + log_keep(model, points)
         return found if condition is None else torch.where(condition.holds(model.world, points), found, -math.inf)
     grades = torch.cat([model.grades_of_observed(points), condition.grades(points)[:, None]], dim=1)
-    kept = keep(grades, with_certain(model.likeliest)).log()
+    kept = keep_probability(grades, with_certain(model.likeliest)).log()
     return known + kept if model.below is None else known + kept + log_keep(model.below, points)

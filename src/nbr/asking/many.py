@@ -17,12 +17,12 @@ from torch import Tensor
 from nbr import clock
 from nbr.asking.answer import Answer, Bounds
 from nbr.asking.asked import Memo
-from nbr.asking.question import Settings, as_set, ask, tidy
+from nbr.asking.question import AskSettings, as_set, ask, tidy
+from nbr.calculus import world_probabilities
 from nbr.errors import NbrError
-from nbr.inference.selectors import worlds
 from nbr.language import Expression
 from nbr.model import Model
-from nbr.points.numbered import Listing, listing
+from nbr.points import NumberedPoints, numbered_points
 
 POINTS = 1 << 13
 RULES = 8
@@ -35,7 +35,7 @@ Watcher = Callable[[int, int], None]  # questions answered, of how many
 def ask_many(
     model: Model,
     questions: Sequence[Question],
-    settings: Settings,
+    settings: AskSettings,
     watch: Watcher = lambda done, of: None,
     memo: Memo | None = None,
     first: int = 1,
@@ -92,7 +92,7 @@ def pairs(questions: Iterable[Any]) -> list[Question]:
     return found
 
 
-def _listed(model: Model, settings: Settings) -> Listing | None:
+def _listed(model: Model, settings: AskSettings) -> NumberedPoints | None:
     if (
         model.codec is not None
         or model.closed
@@ -101,13 +101,13 @@ def _listed(model: Model, settings: Settings) -> Listing | None:
         or model.world.words
     ):
         return None
-    return listing(model.world, POINTS)
+    return numbered_points(model.world, POINTS)
 
 
 class _Table:
     """The membership of every point in every world y, and the answers that follow."""
 
-    def __init__(self, model: Model, listed: Listing) -> None:
+    def __init__(self, model: Model, listed: NumberedPoints) -> None:
         self.model, self.points = model, listed.points
         with torch.no_grad():
             grades = model.grades(self.points)
@@ -115,7 +115,7 @@ class _Table:
         for rule in range(grades.shape[1]):
             shapes = torch.cat([shapes, torch.minimum(shapes, grades[:, rule])])
         self.shapes = shapes  # (worlds, points)
-        self.chance = worlds(model.presence).detach()
+        self.chance = world_probabilities(model.presence).detach()
         self.known: dict[str, Tensor] = {}
 
     def holds(self, words: str, what: str) -> Tensor:
@@ -133,7 +133,7 @@ class _Table:
         possible = shapes.shape[1] > 0
         whole = float(shapes.amax(dim=1) @ self.chance) if possible else 0.0
         if whole == 0:  # the one that says why
-            ask(self.model, questions[0], given, Settings())
+            ask(self.model, questions[0], given, AskSettings())
         size = max(1, AT_ONCE // max(1, shapes.numel()))
         for start in range(0, len(questions), size):
             part = questions[start : start + size]

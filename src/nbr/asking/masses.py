@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nbr.calculus import best_grades, world_probabilities
 from nbr.errors import NbrError
-from nbr.inference.lattice import best
-from nbr.inference.selectors import worlds
 from nbr.model import Model
-from nbr.points.cells import cells
+from nbr.points import world_cells
 
 RULES = 16
 LISTED = 1 << 24  # memberships of all points in all worlds
@@ -32,7 +31,7 @@ class FocalSet:
 def of_worlds(model: Model) -> Tensor:
     """p(y) max mu_y / E max mu_Y for every world y."""
     _, grades = _listed(model)
-    return _share(worlds(model.presence).detach() * best(grades))
+    return _share(world_probabilities(model.presence).detach() * best_grades(grades))
 
 
 def of_sets(model: Model) -> list[FocalSet]:
@@ -44,7 +43,7 @@ def of_sets(model: Model) -> list[FocalSet]:
     for rule in range(grades.shape[1]):
         shapes = torch.cat([shapes, torch.minimum(shapes, grades[:, rule])])
     heights = shapes.amax(dim=1)
-    mass = _share(worlds(model.presence).detach() * heights)
+    mass = _share(world_probabilities(model.presence).detach() * heights)
     focal = mass > 0
     scaled, member = torch.unique(shapes[focal] / heights[focal, None], dim=0, return_inverse=True)
     summed = torch.zeros(len(scaled), dtype=torch.float64).index_add(0, member, mass[focal])
@@ -61,7 +60,7 @@ def _listed(model: Model) -> tuple[Tensor, Tensor]:
     reals = [name for name, variable in world.variables.items() if variable.numeric]
     if reals:
         raise NbrError(f"masses are listed for finite worlds; {reals[0]!r} is a number")
-    listing = cells(world, {}, (), 1)
+    listing = world_cells(world, {}, (), 1)
     if listing.count > LISTED:
         raise NbrError(f"the world has {listing.count} points, too many to list")
     points = torch.cat([chunk for chunk, _ in listing.chunks()])

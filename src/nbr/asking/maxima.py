@@ -19,17 +19,12 @@ from nbr.asking.components import is_crisp
 from nbr.asking.likeliest import Ranked, Weights, by_maxsat, by_tables
 from nbr.asking.listed_best import by_points, countable
 from nbr.asking.points import greedy
-from nbr.density.sums import CLOSED
-from nbr.inference import sat
-from nbr.inference.formula import Formula
-from nbr.inference.point import keep
-from nbr.inference.selectors import Selectors, detached, with_certain
-from nbr.language import Expression
-from nbr.language.expressions import Constant
+from nbr.calculus import Formula, Selectors, detached, keep_probability, sat, with_certain
+from nbr.density import CLOSED
+from nbr.encodings import Listing, Set, StatementEncoding
+from nbr.language import Constant, Expression
 from nbr.model import Model
 from nbr.rules import Rule
-from nbr.sources import Listing, Statements
-from nbr.sources.source import Set
 from nbr.ways import SHARES, Cost, Limits, Unfit, Way
 from nbr.world import World
 
@@ -37,7 +32,7 @@ PARTS = 10**12  # in which weights are told apart: solvers want whole numbers
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedPoints:
     """So many of the best points of a model, inside a condition."""
 
     model: Model
@@ -56,7 +51,7 @@ class Wanted:
     @cached_property
     def stated(self) -> bool:
         """Whether rules and condition are statements."""
-        return all(map(is_crisp, self.model.rules)) and Statements.unfit(self.model, self.condition) is None
+        return all(map(is_crisp, self.model.rules)) and StatementEncoding.unfit(self.model, self.condition) is None
 
     @property
     def no_tables(self) -> str | None:
@@ -101,103 +96,103 @@ def _ranked(found: Ranked) -> Candidates | None:
     return Candidates(found, None, found.exact) if found.cells or found.exact else None
 
 
-class Tables(Way[Wanted, Candidates]):
+class TableMaximum(Way[WantedPoints, Candidates]):
     """As the largest products of tables."""
 
     name = "contracted"
 
-    def unfit(self, asked: Wanted) -> str | None:
+    def unfit(self, asked: WantedPoints) -> str | None:
         return asked.no_tables
 
-    def cost(self, asked: Wanted) -> Cost:
+    def cost(self, asked: WantedPoints) -> Cost:
         return Cost(0.01)
 
-    def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
+    def solve(self, asked: WantedPoints, limits: Limits) -> Candidates | None:
         return _ranked(by_tables(asked.weights, asked.count, limits))
 
 
-class Listed(Way[Wanted, Candidates]):
+class ListedMaximum(Way[WantedPoints, Candidates]):
     """The best of all points of the world."""
 
     name = "listed"
 
-    def unfit(self, asked: Wanted) -> str | None:
+    def unfit(self, asked: WantedPoints) -> str | None:
         return None if countable(asked.model.world) is not None else "there are too many points to list"
 
-    def cost(self, asked: Wanted) -> Cost:
+    def cost(self, asked: WantedPoints) -> Cost:
         return Cost(2e-8 * (countable(asked.model.world) or 0) * (len(asked.model.rules) + 1), sure=True)
 
-    def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
+    def solve(self, asked: WantedPoints, limits: Limits) -> Candidates | None:
         return _ranked(by_points(asked.model, asked.condition, asked.count))
 
 
-class Pieces(Way[Wanted, Candidates]):
+class PieceMaximum(Way[WantedPoints, Candidates]):
     """By the rules alone, points of all cells that rules and condition tell apart."""
 
     name = "points"
 
-    def unfit(self, asked: Wanted) -> str | None:
+    def unfit(self, asked: WantedPoints) -> str | None:
         if asked.model.closed:
             return CLOSED
         return None if asked.alone else "it is for one point, by the rules alone"
 
-    def cost(self, asked: Wanted) -> Cost:
+    def cost(self, asked: WantedPoints) -> Cost:
         return Cost(asked.listing.seconds, sure=not asked.listing.grid.boxes)
 
-    def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
+    def solve(self, asked: WantedPoints, limits: Limits) -> Candidates | None:
         point, exact = _by_listing(asked.listing, asked.model.world, limits)
         return None if point is None else Candidates(None, point, exact)
 
 
-class MaxSat(Way[Wanted, Candidates]):
+class MaxSat(Way[WantedPoints, Candidates]):
     """By a solver, where rules are statements."""
 
     name = "maxsat"
 
-    def unfit(self, asked: Wanted) -> str | None:
+    def unfit(self, asked: WantedPoints) -> str | None:
         return asked.no_tables or (None if asked.stated else "the rules are not statements")
 
     def missing(self) -> str | None:
         return None if sat.available() else SOLVER.replace("drawing worlds", "the best point of so large a world")
 
-    def cost(self, asked: Wanted) -> Cost:
+    def cost(self, asked: WantedPoints) -> Cost:
         return Cost(0.1)
 
-    def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
+    def solve(self, asked: WantedPoints, limits: Limits) -> Candidates | None:
         if not asked.alone:
             return _ranked(by_maxsat(asked.weights, asked.count, limits.share(SHARES["best by a solver"])))
         assert asked.condition is None or isinstance(asked.condition, Expression)
-        formula, encoder = Statements.of(asked.model, Constant(True), asked.condition).encoded(1.0)
+        formula, encoder = StatementEncoding.of(asked.model, Constant(True), asked.condition).encoded(1.0)
         true = _by_maxsat(formula, limits.share(SHARES["best by a solver"]))
         return None if true is None else Candidates(None, encoder.point(true), True)
 
 
-class Sourced(Way[Wanted, Candidates]):
+class Sourced(Way[WantedPoints, Candidates]):
     """By a solver, where rules share sources."""
 
     name = "sources"
 
-    def unfit(self, asked: Wanted) -> str | None:
+    def unfit(self, asked: WantedPoints) -> str | None:
         return "the condition is fuzzy" if isinstance(asked.condition, Rule) else shared_best.unfit(asked.model)
 
     def missing(self) -> str | None:
         return None if sat.available() else SOLVER.replace("drawing worlds", "the best point of so large a world")
 
-    def cost(self, asked: Wanted) -> Cost:
+    def cost(self, asked: WantedPoints) -> Cost:
         return Cost(0.1)
 
-    def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
+    def solve(self, asked: WantedPoints, limits: Limits) -> Candidates | None:
         assert asked.condition is None or isinstance(asked.condition, Expression)
         share = limits.share(SHARES["best by a solver"])
         return _ranked(shared_best.by_maxsat(asked.model, asked.condition, asked.count, share))
 
 
-class Made(Way[Wanted, Candidates]):
+class Made(Way[WantedPoints, Candidates]):
     """By a solver, where variables are closed."""
 
     name = "least"
 
-    def unfit(self, asked: Wanted) -> str | None:
+    def unfit(self, asked: WantedPoints) -> str | None:
         if not asked.model.closed:
             return "no variable is closed"
         if not asked.alone:
@@ -207,25 +202,25 @@ class Made(Way[Wanted, Candidates]):
     def missing(self) -> str | None:
         return None if sat.available() else SOLVER.replace("drawing worlds", "the best point of so large a world")
 
-    def cost(self, asked: Wanted) -> Cost:
+    def cost(self, asked: WantedPoints) -> Cost:
         return Cost(0.1)
 
-    def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
+    def solve(self, asked: WantedPoints, limits: Limits) -> Candidates | None:
         assert asked.condition is None or isinstance(asked.condition, Expression)
         point = closed_best.by_maxsat(asked.model, asked.condition, limits.share(SHARES["best by a solver"]))
         return None if point is None else Candidates(None, point, True)
 
 
-class Tried(Way[Wanted, Candidates]):
+class TriedMaximum(Way[WantedPoints, Candidates]):
     """One point by the rules alone, one after the other, as good as can be found in time."""
 
     name = "tried"
     proves = False
 
-    def unfit(self, asked: Wanted) -> str | None:
+    def unfit(self, asked: WantedPoints) -> str | None:
         return "the condition is fuzzy" if asked.model.closed and isinstance(asked.condition, Rule) else None
 
-    def solve(self, asked: Wanted, limits: Limits) -> Candidates | None:
+    def solve(self, asked: WantedPoints, limits: Limits) -> Candidates | None:
         if asked.model.closed:
             assert asked.condition is None or isinstance(asked.condition, Expression)
             point = closed_best.by_climbing(asked.model, asked.condition, limits)
@@ -236,13 +231,21 @@ class Tried(Way[Wanted, Candidates]):
         if not sat.available():
             raise Unfit(SOLVER.replace("drawing worlds", "the best point of so large a world"))
         assert asked.condition is None or isinstance(asked.condition, Expression)
-        found = greedy(Statements.of(asked.model, Constant(True), asked.condition), "all", 1.0, limits)
+        found = greedy(StatementEncoding.of(asked.model, Constant(True), asked.condition), "all", 1.0, limits)
         if found is None:
             return None
         return Candidates(None, torch.tensor(list(found.values()), dtype=torch.float64), False)
 
 
-MAXIMA: list[Way[Wanted, Candidates]] = [Tables(), Listed(), Pieces(), MaxSat(), Sourced(), Made(), Tried()]
+MAXIMA: list[Way[WantedPoints, Candidates]] = [
+    TableMaximum(),
+    ListedMaximum(),
+    PieceMaximum(),
+    MaxSat(),
+    Sourced(),
+    Made(),
+    TriedMaximum(),
+]
 
 
 def _by_listing(listing: Listing, world: World, limits: Limits) -> tuple[Tensor | None, bool]:
@@ -252,9 +255,9 @@ def _by_listing(listing: Listing, world: World, limits: Limits) -> tuple[Tensor 
         beliefs = with_certain(beliefs)
     if not len(rows.witnesses):
         return None, False
-    found = keep(rows.witnesses, beliefs)
+    found = keep_probability(rows.witnesses, beliefs)
     first = int(found.argmax())
-    covered = float(keep(rows.covers, beliefs).max()) if len(rows.covers) else 0.0
+    covered = float(keep_probability(rows.covers, beliefs).max()) if len(rows.covers) else 0.0
     point = _anywhere(world)
     for name, value in zip(listing.model.world.names, rows.points[first].tolist(), strict=False):
         point[world.column(name)] = value

@@ -14,9 +14,8 @@ import numpy as np
 
 from nbr import clock
 from nbr.asking.reasons import Families, Reasons, Sets, explored, minimal
+from nbr.calculus import UNIONS, Clause, Deciding, Flags, Formula
 from nbr.clock import OutOfTime
-from nbr.inference.formula import UNIONS, Clause, Formula
-from nbr.inference.sat import Deciding, Flags
 
 Ruled = tuple[int, Clause]  # the selector of a rule, 0 for what always holds, and what one clause of it says
 

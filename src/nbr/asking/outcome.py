@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from nbr.inference import Estimate
-from nbr.inference.problem import Interval
+from nbr.calculus import Estimate, Interval
 
 SUMS = ((0.0, 1.0),) * 3
 

@@ -6,12 +6,11 @@ import torch
 from torch import Tensor
 
 from nbr.asking.components import Component, components
-from nbr.inference import Limits, sat
-from nbr.inference.point import keep
+from nbr.calculus import keep_probability, sat
+from nbr.encodings import Encoding, Listing, Set, StatementEncoding
 from nbr.language import Expression
 from nbr.model import Model
-from nbr.sources import Listing, Source, Statements
-from nbr.sources.source import Set
+from nbr.ways import Limits
 
 LISTED = 0.3  # seconds
 HALF = 0.5  # the grade from which on a fuzzy rule counts as satisfied
@@ -50,17 +49,17 @@ def _best(part: Component, union: str, limits: Limits) -> dict[str, float] | Non
         if not bool(inside.any()):
             return None
         grades = rows.witnesses[:, : len(part.model.rules)]
-        score = torch.where(inside, keep(grades, part.model.presence), -1.0)
+        score = torch.where(inside, keep_probability(grades, part.model.presence), -1.0)
         names = listing.model.world.names
         return dict(zip(names, rows.points[int(score.argmax())].tolist(), strict=True))
     if not sat.available() or not isinstance(part.proposition, Expression):
         return None
-    if Statements.unfit(part.model, part.condition):
+    if StatementEncoding.unfit(part.model, part.condition):
         return None
-    return greedy(Statements.of(part.model, part.proposition, part.condition), union, HALF, limits)
+    return greedy(StatementEncoding.of(part.model, part.proposition, part.condition), union, HALF, limits)
 
 
-def greedy(source: Source, union: str, level: float, limits: Limits) -> dict[str, float] | None:
+def greedy(source: Encoding, union: str, level: float, limits: Limits) -> dict[str, float] | None:
     """Rules taken one after the other, the most believed first, as far as a point satisfies them together."""
     rules = source.model.rules
     held: set[int] = set()

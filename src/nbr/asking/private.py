@@ -15,13 +15,11 @@ from torch import Tensor
 
 from nbr import clock
 from nbr.asking.components import names_of
-from nbr.language import Expression
-from nbr.language.expressions import conjunction, conjuncts
+from nbr.encodings import Set
+from nbr.language import Expression, conjunction, conjuncts
 from nbr.model import Model
-from nbr.points.cells import cells
-from nbr.rules import Rule
-from nbr.rules.projected import Projected
-from nbr.sources.source import Set
+from nbr.points import world_cells
+from nbr.rules import Projected, Rule
 from nbr.world import World
 
 MOST = 256  # combinations of private values for each of which a rule is asked
@@ -67,7 +65,7 @@ def _values(world: World, names: tuple[str, ...], parts: list[Expression]) -> Te
     """All that some variables can be where the parts of a condition about each of them hold."""
     small = World({name: world.variables[name] for name in names})
     own = [part for part in parts if part.names() and part.names() <= set(names)]
-    rows = torch.cat([chunk for chunk, _ in cells(small, {}, names, MOST).chunks()])
+    rows = torch.cat([chunk for chunk, _ in world_cells(small, {}, names, MOST).chunks()])
     for part in own:
         rows = rows[part.holds(small, rows)]
     return rows

@@ -18,14 +18,13 @@ from nbr.asking.components import Component, components
 from nbr.asking.outcome import UNKNOWN, Contradiction, Outcome
 from nbr.asking.private import without_private
 from nbr.asking.ways import answered, names
+from nbr.calculus import Interval
 from nbr.clock import OutOfTime
+from nbr.encodings import Set
 from nbr.errors import NbrError, suggest
-from nbr.inference.problem import Interval
-from nbr.language import Expression, stated
+from nbr.language import Expression, as_statement
 from nbr.model import Model
-from nbr.rules import Fuzzy, Rule
-from nbr.rules.worded import worded
-from nbr.sources.source import Set
+from nbr.rules import Fuzzy, Rule, worded
 from nbr.ways import SHARES, Limits
 from nbr.world import World
 
@@ -36,7 +35,7 @@ Proposition = str | Expression | Rule | Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
-class Settings:
+class AskSettings:
     """How a question is to be answered."""
 
     engine: str = "auto"
@@ -67,7 +66,7 @@ def ask(
     model: Model,
     question: Proposition,
     given: Proposition | None,
-    settings: Settings,
+    settings: AskSettings,
     memo: Memo | None = None,
 ) -> Answer:
     """Bounds on belief, plausibility and conflict; equal ones where the answer is exact.
@@ -76,7 +75,7 @@ def ask(
     """
     limits = Limits.within(settings.budget, settings.tolerance, settings.seed)
     proposition = as_set(question, model.world, "question")
-    model, condition = observing(model, given)
+    model, condition = under_condition(model, given)
     with torch.no_grad(), clock.until(limits.deadline + GRACE):
         asked, *others = _parted(model, proposition, condition)
         found = _checked(
@@ -130,7 +129,7 @@ def _how(part: Component, found: Outcome) -> str:
 
 
 def _checked(
-    part: Component, whole: Model, condition: Set | None, settings: Settings, limits: Limits, memo: Memo | None
+    part: Component, whole: Model, condition: Set | None, settings: AskSettings, limits: Limits, memo: Memo | None
 ) -> Outcome:
     """Answer a part, unless that was done; a contradiction is told with the numbers of rules in the whole model."""
     try:
@@ -184,7 +183,7 @@ def _width(bounds: Bounds) -> float:
     return max(high - low for low, high in (bounds.belief, bounds.plausibility, bounds.conflict))
 
 
-def observing(model: Model, given: Proposition | None) -> tuple[Model, Set | None]:
+def under_condition(model: Model, given: Proposition | None) -> tuple[Model, Set | None]:
     """The model for one condition, and the condition as a set of points; what has a degree is a rule of the model."""
     if given is None or isinstance(given, str | Expression):
         return model.observing(given)
@@ -205,7 +204,7 @@ def as_set(words: Proposition, world: World, what: str) -> Set:
             return Fuzzy(words).bind(world)
     except NbrError as error:
         raise NbrError(f"{what}: {error}") from None
-    found = stated(words, world, what)
+    found = as_statement(words, world, what)
     return worded(found, world) or found
 
 

@@ -18,10 +18,9 @@ from nbr import clock
 from nbr.asking import question as asking
 from nbr.asking.answer import Answer
 from nbr.asking.asked import Memo
-from nbr.asking.question import Proposition, Settings
+from nbr.asking.question import AskSettings, Proposition
 from nbr.errors import NbrError
-from nbr.language import Expression, parse
-from nbr.language.expressions import Atom, conjunction
+from nbr.language import Atom, Expression, conjunction, parse
 from nbr.model import Model
 from nbr.plots import html, intervals
 from nbr.rules import Rule
@@ -77,7 +76,7 @@ class Ranking:
             "exact": self.exact,
         }
 
-    def bars(self) -> list[intervals.Bar]:
+    def bars(self) -> list[intervals.IntervalBar]:
         """The most plausible value first, the others beside it."""
         return [each.answer.bar(each.value, beside=place > 0) for place, each in enumerate(self.values)]
 
@@ -111,7 +110,7 @@ class Ranking:
         return "\n".join([f"{asked}, conflict {self.conflict:.4f}", *lines])
 
 
-def bare(world: World, question: object) -> str | None:
+def bare_name(world: World, question: object) -> str | None:
     """The choice or number that a question names without a word about it, if that is all it does."""
     said = parse(question, world) if isinstance(question, str) else question
     if not isinstance(said, Atom) or said.operator or world.variables.get(said.name, BIT).boolean:
@@ -119,14 +118,14 @@ def bare(world: World, question: object) -> str | None:
     return said.name
 
 
-def rank(model: Model, variable: str, given: Proposition | None, settings: Settings) -> Ranking:
+def rank(model: Model, variable: str, given: Proposition | None, settings: AskSettings) -> Ranking:
     """Ask about every value of a variable; the budget is for all of them together."""
     deadline, world = clock.now() + settings.budget, model.world
     if not isinstance(variable, str):
         raise NbrError(f"a ranking is of a variable by its name, not of {type(variable).__name__}")
     world.column(variable)
     words = None if given is None else asking.words_of(given)
-    model, given = asking.observing(model, given)
+    model, given = asking.under_condition(model, given)
     kind = world.variables[variable]
     told_apart = classes(model, variable, () if given is None else (given,))
     found: list[Value] = []

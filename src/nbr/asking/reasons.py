@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nbr import clock
+from nbr.calculus import Deciding, Flags, Formula
 from nbr.clock import OutOfTime
-from nbr.inference.formula import Formula
-from nbr.inference.sat import Deciding, Flags
 
 Sets = list[frozenset[int]]
 Families = dict[str, Sets]  # of each union of points, the minimal sets that allow none of it

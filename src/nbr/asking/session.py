@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nbr.asking import every
+from nbr.asking import everything
 from nbr.asking.answer import Answer
 from nbr.asking.asked import Memo
 from nbr.asking.best import Best, best
 from nbr.asking.explaining import explained
 from nbr.asking.explanation import Explanation
-from nbr.asking.possibilities import Possibilities, possibilities
-from nbr.asking.question import Proposition, Settings, ask
+from nbr.asking.possible import Possibilities, possibilities
+from nbr.asking.question import AskSettings, Proposition, ask
 from nbr.asking.ranking import Ranking, rank
-from nbr.density.probability import Probability, probability
+from nbr.density import Probability, probability
 from nbr.errors import NbrError
-from nbr.language import Expression, parse
-from nbr.language.expressions import conjunction
+from nbr.language import Expression, conjunction, parse
 from nbr.model import Model
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class Session:
             question: As in `Reasoner.ask`.
             **settings: The settings of `Reasoner.ask`.
         """
-        return ask(self.model, question, self.condition, Settings(**settings), self._memo)  # type: ignore[arg-type]
+        return ask(self.model, question, self.condition, AskSettings(**settings), self._memo)  # type: ignore[arg-type]
 
     def explain(self, question: Proposition, **settings: object) -> Explanation:
         """The explanation given all observations.
@@ -70,11 +69,11 @@ class Session:
             question: As in `Reasoner.explain`.
             **settings: The settings of `Reasoner.explain`.
         """
-        return explained(self.model, question, self.condition, Settings(**settings))  # type: ignore[arg-type]
+        return explained(self.model, question, self.condition, AskSettings(**settings))  # type: ignore[arg-type]
 
     def explain_values(self, variable: str, *, budget: float = 10.0, seed: int = 0) -> Possibilities:
         """What speaks for each value of a variable and what against it, given all observations."""
-        return possibilities(self.model, variable, self.condition, Settings(budget=budget, seed=seed))
+        return possibilities(self.model, variable, self.condition, AskSettings(budget=budget, seed=seed))
 
     def probability(self, question: str | Expression, *, budget: float = 10.0, seed: int = 0) -> Probability:
         """The probability given all observations; see `Reasoner.probability`."""
@@ -82,15 +81,15 @@ class Session:
 
     def marginals(self, *, belief: bool = False, budget: float = 10.0) -> pd.DataFrame:
         """The probability of every value of every variable given all observations; see `Reasoner.marginals`."""
-        return every.table(self.model, self.condition, belief, Settings(budget=budget))
+        return everything.table(self.model, self.condition, belief, AskSettings(budget=budget))
 
     def best(self, count: int = 1, *, budget: float = 10.0, seed: int = 0) -> Best:
         """The most plausible point or points that agree with all observations."""
-        return best(self.model, self.condition, count, Settings(budget=budget, seed=seed))
+        return best(self.model, self.condition, count, AskSettings(budget=budget, seed=seed))
 
     def rank(self, variable: str, *, budget: float = 10.0, seed: int = 0) -> Ranking:
         """Belief and plausibility of every value of a variable, given all observations."""
-        return rank(self.model, variable, self.condition, Settings(budget=budget, seed=seed))
+        return rank(self.model, variable, self.condition, AskSettings(budget=budget, seed=seed))
 
     def __repr__(self) -> str:
         return f"Session({'nothing observed' if self.condition is None else self.condition})"

@@ -19,16 +19,13 @@ from itertools import combinations, pairwise
 
 from nbr import clock
 from nbr.asking.likeliest import PARTS, Cell, Ranked, Weights, encoded, masses_of, unlikely
+from nbr.calculus import Selectors, Sharing, detached, sat
 from nbr.clock import OutOfTime
-from nbr.factors import Unfit
-from nbr.factors.values import values
-from nbr.inference import Limits, sat
-from nbr.inference.selectors import Selectors, Sharing, detached
-from nbr.language import Expression
-from nbr.language.linear import compares_numbers
+from nbr.encodings import Encoder, StatementEncoding
+from nbr.factors import codes_of_values
+from nbr.language import Expression, compares_numbers
 from nbr.model import Model
-from nbr.sources import Statements
-from nbr.sources.encoding import Encoder
+from nbr.ways import Limits, Unfit
 
 CHOICES = 8  # possibilities of one choice, up to which all sets of them are told apart
 SURE = 40.0  # the weight of a rule believed to 1 in a source that may be unreliable: exp(-40) is nothing
@@ -81,7 +78,7 @@ def unfit(model: Model) -> str | None:
         return f"a choice has more than {CHOICES} possibilities"
     if any(rule.levels() != [1.0] for rule in model.rules):
         return "not all rules are statements"
-    return Statements.unfit(model)
+    return StatementEncoding.unfit(model)
 
 
 def by_maxsat(model: Model, condition: Expression | None, count: int, limits: Limits) -> Ranked:
@@ -95,7 +92,7 @@ def by_maxsat(model: Model, condition: Expression | None, count: int, limits: Li
     statements = [each for rule in model.rules if (each := rule.at_least(1.0)) is not None]
     if compares_numbers([*statements, *weights.said]):
         raise Unfit("numbers are compared with each other")
-    parts = values(model.world, [*statements, *weights.said], {})
+    parts = codes_of_values(model.world, [*statements, *weights.said], {})
     try:
         with clock.until(limits.deadline):
             masses = masses_of(weights.prior, parts)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import torch
 
-from nbr.language import Expression
-from nbr.language.expressions import And, Atom, Count, Implies, Majority, Not, Or
+from nbr.language import And, Atom, Count, Expression, Implies, Majority, Not, Or
 from nbr.model import Model
-from nbr.rules.definitions import heads
+from nbr.rules import heads
 
 Values = frozenset[int]
 EITHER = (True, False)

@@ -5,35 +5,35 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nbr.asking import by_levels
-from nbr.asking.asked import Asked, Memo
-from nbr.asking.by_boxes import Boxes
+from nbr.asking.asked import AskedPart, Memo
+from nbr.asking.by_boxes import BoxBounds
 from nbr.asking.by_closed import Least
 from nbr.asking.by_functions import Functions
-from nbr.asking.by_lines import Line, LineInterval
+from nbr.asking.by_lines import LineInterval, LineStates
 from nbr.asking.by_points import Points
 from nbr.asking.by_relations import Relations
-from nbr.asking.by_statements import Counting, Drawn
-from nbr.asking.by_tables import Tables
+from nbr.asking.by_statements import Counting, DrawnWorlds
+from nbr.asking.by_tables import DrawnTables
 from nbr.asking.components import Component
 from nbr.asking.outcome import UNKNOWN, Outcome
+from nbr.calculus import ENGINES
 from nbr.errors import NbrError
-from nbr.inference import ENGINES
 from nbr.rules import Rule
 from nbr.ways import Limits, Way, auto
 
 QUICK = 0.02  # seconds of listing that nothing else is quicker than
 
-WAYS: list[Way[Asked, Outcome]] = [
+WAYS: list[Way[AskedPart, Outcome]] = [
     Points(),
     Least(),
     Counting(),
     Relations(),
     Functions(),
-    Line(),
-    Boxes(),
+    LineStates(),
+    BoxBounds(),
     LineInterval(),
-    Tables(),
-    Drawn(),
+    DrawnTables(),
+    DrawnWorlds(),
 ]
 NO_LEVELS = "not computed: variables are closed, and a question with degrees beside them needs rules that have none"
 CLOSED = (Least.name, Counting.name)  # ways that know of closed variables
@@ -46,7 +46,7 @@ def names() -> tuple[str, ...]:
 
 def answered(part: Component, name: str, grid: int | None, limits: Limits, memo: Memo | None) -> Outcome:
     """By what is named; "auto" lets every way that fits have a try."""
-    asked = Asked(part, limits, grid, memo)
+    asked = AskedPart(part, limits, grid, memo)
     if isinstance(part.proposition, Rule) and _by_levels(asked, name):
         known = by_levels.levels(part)
         if known is None:
@@ -64,7 +64,7 @@ def answered(part: Component, name: str, grid: int | None, limits: Limits, memo:
     return _auto(asked, limits) if name == "auto" else _named(asked, name, limits)
 
 
-def _by_levels(asked: Asked, name: str) -> bool:
+def _by_levels(asked: AskedPart, name: str) -> bool:
     """Whether a fuzzy question is better asked level by level than of listed points."""
     if asked.part.model.closed:
         return True
@@ -74,7 +74,7 @@ def _by_levels(asked: Asked, name: str) -> bool:
     return name != "auto" or not cost.sure or cost.seconds >= QUICK
 
 
-def _auto(asked: Asked, limits: Limits) -> Outcome:
+def _auto(asked: AskedPart, limits: Limits) -> Outcome:
     closed = bool(asked.part.model.closed)
     ways = [way for way in WAYS if (way.name in CLOSED if closed else way.name != Least.name)]
     result = auto(ways, asked, limits)
@@ -91,7 +91,7 @@ def _auto(asked: Asked, limits: Limits) -> Outcome:
     return replace(found, notes=tuple(dict.fromkeys((*found.notes, *notes))), why=found.why + more)
 
 
-def _named(asked: Asked, name: str, limits: Limits) -> Outcome:
+def _named(asked: AskedPart, name: str, limits: Limits) -> Outcome:
     """By all ways of a name, or an error that says why not."""
     ways = [way for way in WAYS if way.name == name]
     for way in ways:

@@ -10,7 +10,7 @@ from torch import Tensor
 TURN, SIZE, SLANT, SHIFT = math.radians(10), 0.1, 0.1, 1.5 / 14  # at strength 1; SHIFT in halves of the picture
 
 
-def drawn(count: int, strength: float, generator: torch.Generator) -> Tensor:
+def random_maps(count: int, strength: float, generator: torch.Generator) -> Tensor:
     """Random affine maps near the identity, one for each of so many pictures: (count, 2, 3)."""
 
     def draw(most: float, *shape: int) -> Tensor:
@@ -22,7 +22,7 @@ def drawn(count: int, strength: float, generator: torch.Generator) -> Tensor:
     return torch.stack(rows, 1)
 
 
-def affine(pictures: Tensor, maps: Tensor) -> Tensor:
+def warped(pictures: Tensor, maps: Tensor) -> Tensor:
     """Each picture (n, height, width), or (n, height, width, channels), under its own affine map."""
     layers = pictures[:, None] if pictures.dim() == 3 else pictures.permute(0, 3, 1, 2)
     grid = torch.nn.functional.affine_grid(maps, list(layers.shape), align_corners=False)

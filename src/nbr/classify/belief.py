@@ -18,15 +18,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
 from nbr import registry
+from nbr.calculus import Groups
 from nbr.classify import frames, linear
-from nbr.classify.affine import bounded
 from nbr.classify.estimator import BeliefEstimator
-from nbr.classify.evaluation import Evaluation, Graded, Scored, check_combine
+from nbr.classify.evaluation import Evaluation, GradedRules, Scored, check_combine
 from nbr.classify.inputs import Pictures
+from nbr.classify.linear_radius import bounded
 from nbr.classify.rules import ScoredRules
 from nbr.classify.storage import header, number_like, restored
 from nbr.errors import NbrError
-from nbr.inference.batch import Groups
 
 Array = NDArray[Any]
 FURTHEST = 100.0  # no larger radius is looked for
@@ -144,7 +144,7 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         optimiser = torch.optim.Adam([doubt], lr=0.1)
         for _ in range(self.steps):
             optimiser.zero_grad()
-            scores = Graded(self.combine, groups, grades, torch.sigmoid(doubt)).scores()
+            scores = GradedRules(self.combine, groups, grades, torch.sigmoid(doubt)).scores()
             torch.nn.functional.cross_entropy(scores, truth).backward()
             optimiser.step()
         return torch.sigmoid(doubt.detach())
@@ -168,7 +168,7 @@ class BeliefClassifier(Pictures, BeliefEstimator):
         points = self._shaped(validate_data(self, self._flat(X, False), reset=False))
         bounds = [bounded(each) for each in self.estimators_] if groups.binary else []
         if not bounds or any(each is None for each in bounds):
-            return Graded(combine, groups, self._grades(points), self.beliefs_)
+            return GradedRules(combine, groups, self._grades(points), self.beliefs_)
         one = torch.ones(len(groups), dtype=torch.float64)
         scores = torch.stack([torch.from_numpy(each.decision_function(points)) for each in self.estimators_], dim=1)
 

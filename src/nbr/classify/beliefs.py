@@ -15,9 +15,9 @@ from torch import Tensor
 from torch.nn.functional import softplus
 from torch.optim.lr_scheduler import LambdaLR
 
-from nbr.classify.recipe import Recipe, Sample, Watcher
+from nbr.calculus import Groups
+from nbr.classify.recipe import Recipe, TrainingSample, Watcher
 from nbr.classify.rules import NonexpansiveRules, ScoredRules
-from nbr.inference.batch import Groups
 from nbr.training import Loop
 
 STEPS = 400
@@ -25,12 +25,12 @@ BATCH = 1024
 RENEWED = 50  # steps between searches for beta
 HALVINGS = 12
 RATE = 0.05
-ABSENT = -1e6  # a score at which a rule that stands for one example has nothing to say
+ABSENT_SCORE = -1e6  # a score at which a rule that stands for one example has nothing to say
 Combined = Callable[[Tensor], Tensor]  # from scores (n, rules) to log Pl of all labels (n, labels)
 
 
 def believe(
-    sample: Sample, rules: NonexpansiveRules, memory: Tensor, recipe: Recipe, watch: Watcher
+    sample: TrainingSample, rules: NonexpansiveRules, memory: Tensor, recipe: Recipe, watch: Watcher
 ) -> NonexpansiveRules:
     """The same rules with degrees of belief learned, and their scales learned further."""
     doubt = torch.zeros(len(rules), requires_grad=True)
@@ -40,23 +40,23 @@ def believe(
         now = ScoredRules(rules.groups, rules.share.float(), scale.exp(), torch.sigmoid(doubt))
         return now.batch(scores, "scaled").points()
 
-    fewer, scores = sample.thinned(seen(sample, rules, memory))
-    push(scores, fewer, rules.groups, [doubt, scale], combined, recipe, watch)
+    fewer, scores = sample.thinned(scores_seen(sample, rules, memory))
+    improve(scores, fewer, rules.groups, [doubt, scale], combined, recipe, watch)
     return replace(rules, belief=torch.sigmoid(doubt.detach()).double(), scale=scale.detach().exp().double())
 
 
-def seen(sample: Sample, rules: NonexpansiveRules, memory: Tensor) -> Tensor:
+def scores_seen(sample: TrainingSample, rules: NonexpansiveRules, memory: Tensor) -> Tensor:
     """Scores of all examples, each without what its own memory would say."""
     with torch.no_grad():
         scores = rules.scores(sample.points).float()
     held = memory >= 0
-    scores[held, memory[held]] = ABSENT
+    scores[held, memory[held]] = ABSENT_SCORE
     return scores
 
 
-def push(
+def improve(
     scores: Tensor,
-    sample: Sample,
+    sample: TrainingSample,
     groups: Groups,
     values: list[Tensor],
     combined: Combined,

@@ -24,7 +24,7 @@ from nbr.classify.experts import Experts
 from nbr.classify.layouts import Layout
 from nbr.classify.memories import memorise
 from nbr.classify.pairs import Pairs
-from nbr.classify.recipe import Recipe, Sample, Watcher
+from nbr.classify.recipe import Recipe, TrainingSample, Watcher
 from nbr.classify.rules import NonexpansiveRules
 from nbr.lipschitz import Dense
 
@@ -43,9 +43,9 @@ class Candidate:
     name: str
     layout: Layout
     recipe: Recipe
-    train: Callable[[Sample, Watcher, Path | None], nn.Sequential]
+    train: Callable[[TrainingSample, Watcher, Path | None], nn.Sequential]
 
-    def rules(self, sample: Sample, watch: Watcher, path: Path | None = None) -> NonexpansiveRules:
+    def rules(self, sample: TrainingSample, watch: Watcher, path: Path | None = None) -> NonexpansiveRules:
         """All three steps: networks, then scales and memories, then beliefs."""
         rules, memory = memorise(sample, self.train(sample, watch, path), self.layout, self.recipe)
         return believe(sample, rules, memory, self.recipe, watch)
@@ -62,7 +62,7 @@ def candidates(recipe: Recipe, layout: Layout, labels: int) -> tuple[Candidate, 
 
 
 def chosen(
-    every: tuple[Candidate, ...], sample: Sample, combine: str, watch: Watcher, path: Path | None
+    every: tuple[Candidate, ...], sample: TrainingSample, combine: str, watch: Watcher, path: Path | None
 ) -> tuple[Candidate, dict[str, float]]:
     """The candidate of the largest worth on examples held out, and the worth of each; the first where they are level.
 
@@ -73,7 +73,7 @@ def chosen(
         return every[-1], {}
     worths = []
     for each in every:
-        rules = each.rules(learn, watch, None if path is None else beside(path))
+        rules = each.rules(learn, watch, None if path is None else comparison_file(path))
         worths.append(_worths(rules, held, each.recipe.epsilon, combine))
     best = 0
     for number in range(1, len(every)):
@@ -83,12 +83,12 @@ def chosen(
     return every[best], {each.name: float(worth.mean()) for each, worth in zip(every, worths, strict=True)}
 
 
-def beside(path: Path) -> Path:
+def comparison_file(path: Path) -> Path:
     """Where a comparison is kept, beside the checkpoint of the run that it belongs to."""
     return path.with_name(path.name + ".trial")
 
 
-def _worths(rules: NonexpansiveRules, held: Sample, epsilon: float, combine: str) -> Tensor:
+def _worths(rules: NonexpansiveRules, held: TrainingSample, epsilon: float, combine: str) -> Tensor:
     """Of each example the share of lengths up to 2 epsilon at which it is proved to keep its right label: (n,).
 
     The mean over examples is that of the proved shares at all those lengths, being right among them.
@@ -100,7 +100,7 @@ def _worths(rules: NonexpansiveRules, held: Sample, epsilon: float, combine: str
     return torch.where(right, (radius / (REACH * epsilon)).clamp(max=1), 0.0)
 
 
-def linear(sample: Sample, layout: Layout, recipe: Recipe) -> nn.Sequential:
+def linear(sample: TrainingSample, layout: Layout, recipe: Recipe) -> nn.Sequential:
     """A linear network for each rule of a layout: of logistic regressions with several C, the one whose margins on
     examples held out in turn are worth most."""
     from sklearn.model_selection import StratifiedKFold

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import torch
 
-from nbr.classify.recipe import Sample
+from nbr.classify.recipe import TrainingSample
 from nbr.classify.rules import NonexpansiveRules
 from nbr.classify.tempering import sharpness
 
 
-def cautious(rules: NonexpansiveRules, held: Sample) -> NonexpansiveRules:
+def cautious(rules: NonexpansiveRules, held: TrainingSample) -> NonexpansiveRules:
     """The networks alone, each believed to degree 1, with s from inputs that they were best not trained on."""
     plain = _weighing(rules.only(torch.arange(len(rules)) < rules.first_memory), 1.0)
     with torch.no_grad():

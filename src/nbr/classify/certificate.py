@@ -22,14 +22,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nbr.inference.batch import Groups
+from nbr.calculus import Groups
 
 HALVINGS = 40
 SURE = 1e-7  # by which the moved margin must exceed 0: far above rounding, and what small weights leave out
 Combined = Callable[[Tensor], Tensor]  # from scores (n, rules) to log Pl of all labels, up to a constant: (n, labels)
 
 
-def radius(
+def proved_radius(
     scores: Tensor,
     slack: Tensor,
     doubt: Tensor,
@@ -68,7 +68,7 @@ def radius(
     return proved
 
 
-def shortened(near: Tensor, further: Tensor) -> Tensor:
+def without_double_slack(near: Tensor, further: Tensor) -> Tensor:
     """Radii for which the slack was counted twice as it is at the input, less what a changed input adds to it.
 
     Longer inputs are off by more, by `further` steepnesses at the most; that much room a smaller radius leaves.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from nbr.classify.augment import affine
+from nbr.classify.augment import warped
 
 Kind = Callable[[Tensor, Tensor, torch.Generator], Tensor]
 NOISE = 0.6  # standard deviation
@@ -120,7 +120,7 @@ def _signs(count: int, source: torch.Generator) -> Tensor:
 
 def _moved(pictures: Tensor, maps: list[list[Tensor]]) -> Tensor:
     rows = torch.stack([torch.stack(row, 1) for row in maps], 1)
-    return affine(pictures, rows.to(pictures.dtype)).clamp(0, 1)
+    return warped(pictures, rows.to(pictures.dtype)).clamp(0, 1)
 
 
 def _smoothing(size: int, reach: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 from torch.optim.lr_scheduler import LambdaLR
 
-from nbr.classify.recipe import Recipe, Sample, Watcher
+from nbr.classify.recipe import Recipe, TrainingSample, Watcher
 from nbr.lipschitz import Dense, Local, Stiefel, dense, finish, local
 from nbr.training import Checkpoint, Loop, fingerprint, here, shuffled
 
@@ -24,7 +24,7 @@ def rightness(margin: Tensor, recipe: Recipe) -> Tensor:
     return softplus(-2 * recipe.sharpness / recipe.epsilon * (margin - 0.1 * recipe.epsilon))
 
 
-class Descent:
+class NetworkDescent:
     """Networks on their way down a loss.
 
     Dense ones get inputs turned onto their principal directions, as many as the first layer can tell apart without
@@ -34,7 +34,7 @@ class Descent:
 
     def __init__(
         self,
-        sample: Sample,
+        sample: TrainingSample,
         recipe: Recipe,
         widths: Sequence[int],
         count: int,

@@ -28,7 +28,7 @@ BEST = 3  # of the labels, those whose leads are told in order
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class SeenInputs:
     """Inputs as rules see them: log Pl and leads of the labels (n, labels), and the belief in the most plausible."""
 
     points: Tensor  # (n, size)
@@ -37,7 +37,7 @@ class Seen:
     belief: Tensor  # (n,)
 
     @classmethod
-    def by(cls, rules: NonexpansiveRules, points: Tensor, found: Scored) -> Seen:
+    def by(cls, rules: NonexpansiveRules, points: Tensor, found: Scored) -> SeenInputs:
         """From what the rules said of points; where labels are too many for belief, it is 1."""
         scores, belief = found.scores(), torch.ones(len(points), dtype=torch.float64)
         if rules.labels <= MOST_LABELS:
@@ -95,7 +95,7 @@ class Doubt:
         return cls(**{name: part.float() for name, part in tensors.items()})
 
 
-def features(known: Familiarity, seen: Seen, without: Tensor | None = None) -> Tensor:
+def features(known: Familiarity, seen: SeenInputs, without: Tensor | None = None) -> Tensor:
     """What the network is told: (n, features), float32. `without` is an example that does not count for each (n,)."""
     labels, order = seen.labels, seen.scores.argsort(dim=1, descending=True)
     places = known.coordinates(seen.points)

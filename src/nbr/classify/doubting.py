@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy
 
 from nbr.classify.damage import damaged
-from nbr.classify.doubt import Doubt, Seen, features
+from nbr.classify.doubt import Doubt, SeenInputs, features
 from nbr.classify.evaluation import evaluate
 from nbr.classify.familiarity import Familiarity, kept_examples
-from nbr.classify.recipe import Sample, Watcher
+from nbr.classify.recipe import TrainingSample, Watcher
 from nbr.classify.rules import NonexpansiveRules
 from nbr.classify.strangers import strangers
 from nbr.training import Loop
@@ -33,7 +33,7 @@ PASSED = 3000  # pictures by which it is chosen what is passed on
 CHUNK = 2048  # pictures at a time
 
 
-def learnable(sample: Sample, values: tuple[float, float] | None) -> bool:
+def learnable(sample: TrainingSample, values: tuple[float, float] | None) -> bool:
     """Whether there are pictures of known black and white, large enough and enough of them."""
     return (
         sample.shape is not None
@@ -44,7 +44,13 @@ def learnable(sample: Sample, values: tuple[float, float] | None) -> bool:
 
 
 def doubt(
-    sample: Sample, rules: NonexpansiveRules, known: Familiarity, values: Range, seed: int, combine: str, watch: Watcher
+    sample: TrainingSample,
+    rules: NonexpansiveRules,
+    known: Familiarity,
+    values: Range,
+    seed: int,
+    combine: str,
+    watch: Watcher,
 ) -> Doubt:
     """From training pictures, whose black and white are these values."""
     told, belief, right = examples(sample, rules, known, values, seed, combine)
@@ -67,7 +73,7 @@ def doubt(
 
 
 def examples(
-    sample: Sample, rules: NonexpansiveRules, known: Familiarity, values: Range, seed: int, combine: str
+    sample: TrainingSample, rules: NonexpansiveRules, known: Familiarity, values: Range, seed: int, combine: str
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Pictures as they are, damaged, and strange: features, beliefs in their labels, and 1 where these are right."""
     place = torch.full((len(sample.points),), -1)  # of an example among those that familiarity keeps
@@ -75,7 +81,7 @@ def examples(
     place[kept] = torch.arange(len(kept))
     told, belief, right = [], [], []
     for points, truth, rows in drawn(sample, values, min(DRAWN, TIMES * len(sample.points)), seed, STRANGE):
-        seen = Seen.by(rules, points, evaluate(rules, points, combine))
+        seen = SeenInputs.by(rules, points, evaluate(rules, points, combine))
         told.append(features(known, seen, place[rows]))
         belief.append(seen.belief.float())
         right.append((seen.labels == truth).float())
@@ -83,7 +89,7 @@ def examples(
 
 
 def drawn(
-    sample: Sample, values: Range, count: int, seed: int, strange: float = 0.0
+    sample: TrainingSample, values: Range, count: int, seed: int, strange: float = 0.0
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """So many pictures, some at a time: as inputs, the number of their label, -1 if they have none, and their rows."""
     assert sample.shape is not None
@@ -100,7 +106,7 @@ def drawn(
         yield _shaded(pictures.flatten(1).double(), values), truth, rows
 
 
-def passed(sample: Sample, values: Range, seed: int) -> tuple[Tensor, Tensor]:
+def passed(sample: TrainingSample, values: Range, seed: int) -> tuple[Tensor, Tensor]:
     """Pictures, most of them damaged, by which it is chosen what is passed on, and the numbers of their labels."""
     parts = list(drawn(sample, values, PASSED, seed + 1))
     return torch.cat([points for points, _, _ in parts]), torch.cat([truth for _, truth, _ in parts])

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nbr.calculus import Batch, CautiousBatch, FuzzyBatch, Groups, scaled
 from nbr.classify import certificate
 from nbr.classify.intervals import Intervals, check_labels, intervals
 from nbr.classify.rules import NonexpansiveRules, ScoredRules
 from nbr.errors import NbrError, suggest
-from nbr.inference.batch import Batch, CautiousBatch, FuzzyBatch, Groups, scaled
 
 FEW, MANY = 32, 1024  # inputs at a time, so that
 NEXT = 1e-9  # a radius that is smaller by less is not looked for again
@@ -65,7 +65,7 @@ class Evaluation(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Graded(Evaluation):
+class GradedRules(Evaluation):
     """Rules of which nothing is known but their grades (n, labels, rules)."""
 
     grades: Tensor
@@ -100,7 +100,7 @@ class Scored(Evaluation):
     def rule_radius(self) -> Tensor:
         slack, steepness = self._slack, self.steepness()
         near = (self.values.abs() - 2 * slack).clamp(min=0) / steepness
-        return certificate.shortened(near, (self.slack(near) - slack) / steepness)
+        return certificate.without_double_slack(near, (self.slack(near) - slack) / steepness)
 
     def radius(self, most: float) -> Tensor:
         rules = self.rules
@@ -110,7 +110,7 @@ class Scored(Evaluation):
         doubt = rules.doubt(self.values, 2 * slack + steepness * most, self.combine)
         near = self._proved(self.values, 2 * slack, doubt, torch.full_like(doubt, most))
         beyond = torch.maximum(slack, self.slack(near[:, None]))
-        found = certificate.shortened(near, ((beyond - slack) / steepness).amax(dim=1))
+        found = certificate.without_double_slack(near, ((beyond - slack) / steepness).amax(dim=1))
         some = near - found > NEXT  # where all rules are not off by as much as the one that is most
         found[some] = self._proved(self.values[some], (slack + beyond)[some], doubt[some], near[some])
         return found
@@ -123,7 +123,7 @@ class Scored(Evaluation):
         for rows in _slices(len(values), len(self.groups)):
             known = (values[rows], slack[rows], doubt[rows], self.steepness(), self.groups, combined)
             exact, shared = self.combine == "exact", self.combine == "cautious"
-            parts.append(certificate.radius(*known, exact=exact, most=most[rows], shared=shared))
+            parts.append(certificate.proved_radius(*known, exact=exact, most=most[rows], shared=shared))
         return torch.cat(parts)
 
     @property

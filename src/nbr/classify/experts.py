@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from nbr.classify.descent import Descent, Loss, rightness
+from nbr.classify.descent import Loss, NetworkDescent, rightness
 from nbr.classify.frames import against_rest
 from nbr.classify.layouts import Layout
-from nbr.classify.recipe import Recipe, Sample, Watcher
+from nbr.classify.recipe import Recipe, TrainingSample, Watcher
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Experts(Layout):
     def table(self) -> Tensor:
         return against_rest(self._own, self.labels)
 
-    def train(self, sample: Sample, recipe: Recipe, watch: Watcher, path: Path | None = None) -> nn.Sequential:
+    def train(self, sample: TrainingSample, recipe: Recipe, watch: Watcher, path: Path | None = None) -> nn.Sequential:
         """Networks trained by equation (16).
 
         Every network of another label has to reject an example. At first each network gets one cluster of the examples
@@ -40,7 +40,7 @@ class Experts(Layout):
         least gamma is left to memory, which is looked at again after each epoch.
         """
         widths = [recipe.width] * recipe.depth + [recipe.head]
-        descent = Descent(sample, recipe, widths, self.labels * self.each, recipe.depth, path)
+        descent = NetworkDescent(sample, recipe, widths, self.labels * self.each, recipe.depth, path)
         owner = self._kinds(sample, recipe)
         beta, sharp = recipe.beta * recipe.epsilon, recipe.sharpness / recipe.epsilon
 
@@ -88,7 +88,7 @@ class Experts(Layout):
         own = largest.gather(0, labels[None])[0]
         return own, largest.scatter(0, labels[None], -torch.inf).amax(dim=0)
 
-    def _kinds(self, sample: Sample, recipe: Recipe) -> Tensor:
+    def _kinds(self, sample: TrainingSample, recipe: Recipe) -> Tensor:
         """A network of its own label for each example, alike ones to the same."""
         from sklearn.cluster import KMeans  # slow to load, and needed in training alone
 

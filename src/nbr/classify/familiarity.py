@@ -19,7 +19,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from nbr.classify.recipe import Sample
+from nbr.classify.recipe import TrainingSample
 from nbr.errors import NbrError
 
 DIRECTIONS = 64
@@ -169,7 +169,7 @@ def _share(distance: Tensor, usual: Tensor) -> Tensor:
     return torch.where(asked > usual[-1], torch.minimum(found, falling), found)
 
 
-def familiarity(sample: Sample, seed: int) -> Familiarity | None:
+def familiarity(sample: TrainingSample, seed: int) -> Familiarity | None:
     """From training examples, a random part of them if they are many; None if they are too few."""
     points, labels = sample.points, sample.labels
     if len(points) < FEWEST:
@@ -198,7 +198,7 @@ def familiarity(sample: Sample, seed: int) -> Familiarity | None:
     return replace(alone, distances=distances)
 
 
-def kept_examples(sample: Sample, seed: int) -> Tensor:
+def kept_examples(sample: TrainingSample, seed: int) -> Tensor:
     """The rows of a sample that are kept, label by label."""
     labels = sample.labels
     order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seed))

@@ -15,9 +15,10 @@ from torch import Tensor
 
 from nbr.classify import preparation as preparing
 from nbr.classify.checks import check_box
-from nbr.classify.recipe import Sample, Watcher
+from nbr.classify.recipe import TrainingSample, Watcher
 from nbr.errors import NbrError
-from nbr.training import here, reporter
+from nbr.progress import reporter
+from nbr.training import here
 
 Array = NDArray[Any]
 
@@ -44,7 +45,7 @@ class Pictures:
             raise NbrError("give at least one picture file")
         return np.stack([self.preparation_.read(path).pixels for path in paths])
 
-    def _sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Sample:
+    def _sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> TrainingSample:
         """Inputs to be learned from, in float32, the numbers of their labels, and what each counts."""
         points, truth = validate_data(self, self._flat(X, True), y, dtype=np.float64, order="C")
         check_classification_targets(truth)
@@ -62,7 +63,7 @@ class Pictures:
         centred = self._centred(points)
         if not np.abs(centred).max() < np.finfo(np.float32).max:
             raise NbrError("Input contains infinity or a value too large for dtype('float32').")
-        return Sample(
+        return TrainingSample(
             torch.from_numpy(centred.astype(np.float32)),
             torch.from_numpy(codes),
             self.shape_,
@@ -91,7 +92,7 @@ class Pictures:
         seen = tuple(map(int, shape[1:])) if len(shape) in (3, 4) else None
         if reset:
             self.shape_ = seen
-            preparing.checked(self.preparation, seen)
+            preparing.checked_preparation(self.preparation, seen)
             self.values_ = None if seen is None or not np.size(X) else preparing.values_of(np.asarray(X), self.box)
             if self.values_ == preparing.BYTES and self.box is None:
                 told = "pixels from 0 to 255: lengths, epsilon and proved radii too, are in those units"

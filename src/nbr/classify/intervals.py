@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nbr.calculus import subset_signs
 from nbr.errors import NbrError
-from nbr.evidence.transforms import zeta_subsets
-from nbr.inference.few import signs
+from nbr.evidence import zeta_subsets
 
 MOST_LABELS = 16  # whose 2^16 sets are listed
 
@@ -34,7 +34,7 @@ def intervals(log_commonality: Tensor, first: int = 0) -> Intervals:
         raise NbrError(f"rules believed to degree 1 contradict each other about input {row}: no label is possible")
     scaled = (log_commonality - top).exp()
     scaled[:, 0] = 0  # the empty set has no part in a maximum
-    maxima = zeta_subsets(-signs(labels, scaled) * scaled)  # E max over every set of labels
+    maxima = zeta_subsets(-subset_signs(labels, scaled) * scaled)  # E max over every set of labels
     whole = maxima[:, -1:]
     plausibility = (maxima[:, singles] / whole).clamp(0, 1)
     belief = (1 - maxima[:, count - 1 - singles] / whole).clamp(0, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from torch import Tensor, nn
 
-from nbr.classify.recipe import Recipe, Sample, Watcher
+from nbr.classify.recipe import Recipe, TrainingSample, Watcher
 
 
 class Layout(ABC):
@@ -19,7 +19,7 @@ class Layout(ABC):
         """The group that each network puts each label in, -1 outside its frame: (networks, labels)."""
 
     @abstractmethod
-    def train(self, sample: Sample, recipe: Recipe, watch: Watcher, path: Path | None = None) -> nn.Sequential:
+    def train(self, sample: TrainingSample, recipe: Recipe, watch: Watcher, path: Path | None = None) -> nn.Sequential:
         """The first step of section 4.4: networks that share their first layers."""
 
     @abstractmethod

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
+from nbr.calculus import Groups
 from nbr.classify.frames import against_rest
 from nbr.classify.layouts import Layout
-from nbr.classify.recipe import Recipe, Sample
+from nbr.classify.recipe import Recipe, TrainingSample
 from nbr.classify.rules import NonexpansiveRules
-from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed
 from nbr.training import Loop
 
@@ -27,7 +27,9 @@ STEPS = 300
 STEEPEST = 20.0  # s times epsilon at the most: an example that can be told for sure would ask for infinity
 
 
-def memorise(sample: Sample, networks: nn.Module, layout: Layout, recipe: Recipe) -> tuple[NonexpansiveRules, Tensor]:
+def memorise(
+    sample: TrainingSample, networks: nn.Module, layout: Layout, recipe: Recipe
+) -> tuple[NonexpansiveRules, Tensor]:
     """Rules with scales but not yet beliefs, and which rule is the memory of each example (-1 if none)."""
     fixed, table = Fixed(networks), layout.table
     scores = fixed(sample.points)
@@ -52,7 +54,7 @@ def memorise(sample: Sample, networks: nn.Module, layout: Layout, recipe: Recipe
     return rules, memory
 
 
-def _scales(every: Tensor, own: Tensor, table: Tensor, examples: Sample, recipe: Recipe) -> Tensor:
+def _scales(every: Tensor, own: Tensor, table: Tensor, examples: TrainingSample, recipe: Recipe) -> Tensor:
     """s of each network: its own examples (n, networks) against those of its other group."""
     beta = recipe.shift * recipe.epsilon
     sample, scores = examples.thinned(every)
@@ -67,7 +69,7 @@ def _scales(every: Tensor, own: Tensor, table: Tensor, examples: Sample, recipe:
     return _minimum(torch.zeros(scores.shape[1]), loss, recipe).exp().double()
 
 
-def _reaches(sample: Sample, left: Tensor, recipe: Recipe) -> tuple[Tensor, Tensor]:
+def _reaches(sample: TrainingSample, left: Tensor, recipe: Recipe) -> tuple[Tensor, Tensor]:
     """d and s of each memory, from the distances to the nearest examples of the other labels."""
     parts = []
     for label in range(sample.kinds):

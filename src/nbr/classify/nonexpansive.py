@@ -18,8 +18,9 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from nbr import registry
+from nbr.calculus import Groups
 from nbr.classify.checks import check_epsilon
-from nbr.classify.descent import Descent, Loss, rightness
+from nbr.classify.descent import Loss, NetworkDescent, rightness
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Evaluation, evaluate
 from nbr.classify.inputs import Pictures, progress
@@ -28,9 +29,7 @@ from nbr.classify.recipe import Recipe
 from nbr.classify.rules import NonexpansiveRules
 from nbr.classify.storage import centre_from, centre_of, centred, header, networks, restored, written
 from nbr.errors import NbrError
-from nbr.inference.batch import Groups
-from nbr.lipschitz import Fixed
-from nbr.lipschitz.networks import length
+from nbr.lipschitz import Fixed, length
 from nbr.training import here
 
 Array = NDArray[Any]
@@ -126,7 +125,7 @@ class NonexpansiveClassifier(Pictures, BeliefEstimator):
 
             return loss
 
-        descent = Descent(sample, recipe, list(self.widths), 1, 0, path)
+        descent = NetworkDescent(sample, recipe, list(self.widths), 1, 0, path)
         self.rules_ = _one_rule(descent.train(loss_of_epoch, progress(self.verbose)))
         self.recipe_ = asdict(recipe)
         if path is not None and here().first:

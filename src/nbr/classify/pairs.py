@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from nbr.classify.descent import Descent, Loss
+from nbr.classify.descent import Loss, NetworkDescent
 from nbr.classify.layouts import Layout
-from nbr.classify.recipe import Recipe, Sample, Watcher
+from nbr.classify.recipe import Recipe, TrainingSample, Watcher
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Pairs(Layout):
         found[rows, pairs[:, 0]], found[rows, pairs[:, 1]] = 1, 0
         return found
 
-    def train(self, sample: Sample, recipe: Recipe, watch: Watcher, path: Path | None = None) -> nn.Sequential:
+    def train(self, sample: TrainingSample, recipe: Recipe, watch: Watcher, path: Path | None = None) -> nn.Sequential:
         """Networks trained for the smallest lead of an example's label over its rivals, lowered by beta.
 
         The loss is the cross-entropy of the lowered leads; later, examples that are left to memory are not pulled.
         """
         count, beta, sharp = len(self._pairs), recipe.beta * recipe.epsilon, recipe.sharpness / recipe.epsilon
         widths = [recipe.width] * recipe.depth + [recipe.head]
-        descent = Descent(sample, recipe, widths, count, recipe.depth, path)
+        descent = NetworkDescent(sample, recipe, widths, count, recipe.depth, path)
         which, sign = self._rivals
 
         def leads(scores: Tensor, labels: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
 
 Array = NDArray[Any]
-LARGEST = 4096
+LARGEST_SIDE = 4096
 PLAIN = ("PNG", "JPEG", "GIF", "BMP", "WEBP")
 GREY, COLOUR = {"1", "L"}, {"P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
 PARTS = (299, 587, 114)  # of red, green and blue in brightness, in thousandths
@@ -55,10 +55,10 @@ class Pixels:
 
 def read(path: str | PathLike[str]) -> Pixels:
     """The pixels of a file."""
-    return _read(Path(path), str(path), LARGEST, None)
+    return _read(Path(path), str(path), LARGEST_SIDE, None)
 
 
-def decode(content: bytes, largest: int = LARGEST) -> Pixels:
+def decode(content: bytes, largest: int = LARGEST_SIDE) -> Pixels:
     """The same for the content of a file from a stranger: only kinds of files that hold nothing but pixels."""
     return _read(io.BytesIO(content), "the picture", largest, PLAIN)
 

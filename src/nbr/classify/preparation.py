@@ -78,7 +78,7 @@ class Preparation:
         """A picture file as the classifier takes it."""
         return self._prepared(pictures.read(path), str(path))
 
-    def decode(self, content: bytes, largest: int = pictures.LARGEST) -> Prepared:
+    def decode(self, content: bytes, largest: int = pictures.LARGEST_SIDE) -> Prepared:
         """The same for the content of a file from a stranger."""
         return self._prepared(pictures.decode(content, largest), "the picture")
 
@@ -161,7 +161,7 @@ class Preparation:
         return np.clip(low + (high - low) * found, low, high) if self.values != (0, 1) else np.clip(found, 0, 1)
 
 
-def checked(kind: str, shape: tuple[int, ...] | None) -> str:
+def checked_preparation(kind: str, shape: tuple[int, ...] | None) -> str:
     """A kind that goes with a shape."""
     if kind not in KINDS:
         raise NbrError(f"unknown preparation {kind!r}" + suggest(str(kind), KINDS))

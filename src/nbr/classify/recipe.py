@@ -10,19 +10,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nbr.classify.augment import affine, drawn
+from nbr.classify.augment import random_maps, warped
 from nbr.classify.checks import check_epsilon
 from nbr.errors import NbrError, suggest
-from nbr.training import ALONE, Process, Watcher
+from nbr.progress import Watcher
+from nbr.training import ALONE, Process
 
-__all__ = ["Recipe", "Sample", "Watcher", "recipe_of", "suggested"]
+__all__ = ["Recipe", "TrainingSample", "Watcher", "recipe_of", "suggested_epsilon"]
 FRAMES = ("auto", "rest", "pairs")
 ALIKE = ("networks", "width", "depth", "head", "beta", "gamma", "omega", "memories", "augment")  # by name
 DENSE_EPOCHS, LOCAL_EPOCHS = 120, 30  # by default; a pass through local layers takes several times as long
 ENOUGH = 12_000  # examples for scales and beliefs
 ASKED = 2000  # examples whose nearest others a radius is suggested from
 NARROW, GREY = 8, 32 * 32  # pictures of fewer pixels on a side, or of so many grey ones, get dense layers by default
-CLOSE = 0.25  # of the distance to the nearest example of another label: half of it is the most that could be proved
+CLOSE_SHARE = (
+    0.25  # of the distance to the nearest example of another label: half of it is the most that could be proved
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Recipe:
         return epoch >= self.settled * self.epochs
 
 
-def recipe_of(settings: Any, sample: Sample) -> Recipe:
+def recipe_of(settings: Any, sample: TrainingSample) -> Recipe:
     """The settings of a `RobustClassifier`, checked, for the examples that it is to learn from."""
     from sklearn.utils import check_random_state
 
@@ -89,7 +92,7 @@ def recipe_of(settings: Any, sample: Sample) -> Recipe:
     local = wide(sample.shape) if settings.local == "auto" else settings.local
     usual = LOCAL_EPOCHS if local else DENSE_EPOCHS
     return Recipe(
-        epsilon=check_epsilon(suggested(sample) if settings.epsilon == "auto" else settings.epsilon),
+        epsilon=check_epsilon(suggested_epsilon(sample) if settings.epsilon == "auto" else settings.epsilon),
         frames=frames,
         epochs=usual if settings.epochs == "auto" else settings.epochs,
         local=local,
@@ -112,7 +115,7 @@ def wide(shape: tuple[int, ...] | None) -> bool:
 
 
 @dataclass(frozen=True)
-class Sample:
+class TrainingSample:
     """Training examples: flat points, the numbers of their labels, and the height and width (and channels) of pictures.
 
     `weights` say how much each example counts; their mean is 1.
@@ -128,7 +131,7 @@ class Sample:
         """How many labels there are."""
         return int(self.labels.max()) + 1
 
-    def split(self, share: float, seed: int) -> tuple[Sample, Sample | None]:
+    def split(self, share: float, seed: int) -> tuple[TrainingSample, TrainingSample | None]:
         """Examples to learn from, and a share of each label held out; all and none if a label has too few for that."""
         labels = self.labels.numpy()
         if not share or min(share, 1 - share) * np.bincount(labels).min() < 1:
@@ -139,11 +142,11 @@ class Sample:
         learn, held = (torch.from_numpy(rows) for rows in next(splitter.split(labels, labels)))
         return self._only(learn), self._only(held)
 
-    def _only(self, rows: Tensor) -> Sample:
+    def _only(self, rows: Tensor) -> TrainingSample:
         weights = None if self.weights is None else self.weights[rows] / self.weights[rows].mean()
-        return Sample(self.points[rows], self.labels[rows], self.shape, weights)
+        return TrainingSample(self.points[rows], self.labels[rows], self.shape, weights)
 
-    def thinned(self, scores: Tensor) -> tuple[Sample, Tensor]:
+    def thinned(self, scores: Tensor) -> tuple[TrainingSample, Tensor]:
         """At most `ENOUGH` examples, evenly spaced, and their rows of a matrix: for steps that learn few numbers."""
         rows = torch.arange(0, len(self.labels), -(-len(self.labels) // ENOUGH))
         return (self, scores) if len(rows) == len(self.labels) else (self._only(rows), scores[rows])
@@ -163,15 +166,15 @@ class Sample:
         points = self.points[process.share(rows)]
         if self.shape is None or not strength:
             return points
-        changes = process.share(drawn(len(rows), strength, generator))
-        return affine(points.view(-1, *self.shape), changes).flatten(1)
+        changes = process.share(random_maps(len(rows), strength, generator))
+        return warped(points.view(-1, *self.shape), changes).flatten(1)
 
 
-def suggested(sample: Sample) -> float:
+def suggested_epsilon(sample: TrainingSample) -> float:
     """A radius to be robust at: a quarter of the median distance to the nearest example of another label.
 
     >>> points = torch.tensor([[0.0], [0.5], [4.0], [4.5]])
-    >>> suggested(Sample(points, torch.tensor([0, 0, 1, 1]), None))
+    >>> suggested_epsilon(TrainingSample(points, torch.tensor([0, 0, 1, 1]), None))
     0.9375
     """
     step = max(1, len(sample.points) // ASKED)
@@ -180,7 +183,7 @@ def suggested(sample: Sample) -> float:
         torch.cdist(part, sample.points).masked_fill(label[:, None] == sample.labels, torch.inf).amin(dim=1)
         for part, label in zip(asked.split(256), labels.split(256), strict=True)
     ]
-    found = CLOSE * float(torch.cat(near).double().quantile(0.5))
+    found = CLOSE_SHARE * float(torch.cat(near).double().quantile(0.5))
     if not found > 0:
         raise NbrError("examples of different labels are the same: no radius can be suggested; give epsilon a number")
     return found

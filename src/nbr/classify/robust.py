@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from nbr import registry
-from nbr.classify.candidates import FEW, beside, candidates, chosen
+from nbr.calculus import Groups
+from nbr.classify.candidates import FEW, candidates, chosen, comparison_file
 from nbr.classify.cautious import cautious
 from nbr.classify.checks import check_epsilon
-from nbr.classify.doubt import Doubt, Seen, features
+from nbr.classify.doubt import Doubt, SeenInputs, features
 from nbr.classify.doubting import doubt, learnable, passed
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Evaluation, Scored, check_combine, evaluate
@@ -28,7 +29,7 @@ from nbr.classify.intervals import MOST_LABELS, discounted, in_label
 from nbr.classify.layouts import Layout
 from nbr.classify.modules import BareScores, Logits
 from nbr.classify.pairs import Pairs
-from nbr.classify.recipe import Recipe, Sample, recipe_of
+from nbr.classify.recipe import Recipe, TrainingSample, recipe_of
 from nbr.classify.rejection import Rejection
 from nbr.classify.rules import NonexpansiveRules
 from nbr.classify.storage import (
@@ -43,9 +44,9 @@ from nbr.classify.storage import (
     written,
 )
 from nbr.errors import NbrError
-from nbr.inference.batch import Groups
 from nbr.lipschitz import Fixed
-from nbr.training import Watcher, here
+from nbr.progress import Watcher
+from nbr.training import here
 
 Array = NDArray[Any]
 OVER_RULES = ("share", "scale", "belief")
@@ -181,10 +182,10 @@ class RobustClassifier(Pictures, BeliefEstimator):
             self.calibrate(held.points.numpy(), self.classes_[held.labels.numpy()])
         if path is not None and here().first:
             path.unlink(missing_ok=True)
-            beside(path).unlink(missing_ok=True)
+            comparison_file(path).unlink(missing_ok=True)
         return self
 
-    def _learn_doubt(self, sample: Sample, held: Sample | None, seed: int, watch: Watcher) -> None:
+    def _learn_doubt(self, sample: TrainingSample, held: TrainingSample | None, seed: int, watch: Watcher) -> None:
         """How often labels are right of damaged pictures, and which inputs to pass on."""
         rules, known, values = self._rules(), self.familiarity_, self.values_
         if known is not None and values is not None and learnable(sample, values):
@@ -204,7 +205,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
     def _familiar(self, points: Tensor, found: Evaluation, scores: Tensor) -> Tensor | None:
         if self.doubt_ is None or self.familiarity_ is None or not isinstance(found, Scored):
             return super()._familiar(points, found, scores)
-        return self.doubt_.degree(features(self.familiarity_, Seen.by(self._rules(), points, found)))
+        return self.doubt_.degree(features(self.familiarity_, SeenInputs.by(self._rules(), points, found)))
 
     def margin(self, X: ArrayLike) -> Array:
         """For two labels, log Pl of the second minus that of the first.
@@ -232,7 +233,7 @@ class RobustClassifier(Pictures, BeliefEstimator):
         found = self.without_memories()
         found.combine = "cautious"
         truth = torch.from_numpy(np.searchsorted(self.classes_, np.asarray(y)))
-        found.rules_ = cautious(self._rules(), Sample(self._points(X), truth, self.shape_))
+        found.rules_ = cautious(self._rules(), TrainingSample(self._points(X), truth, self.shape_))
         return found
 
     def without_memories(self) -> RobustClassifier:

@@ -18,10 +18,9 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from nbr.calculus import Batch, CautiousBatch, CrispBatch, FuzzyBatch, Groups
 from nbr.errors import NbrError
-from nbr.inference.batch import Batch, CautiousBatch, CrispBatch, FuzzyBatch, Groups
-from nbr.lipschitz import Fixed
-from nbr.lipschitz.networks import UNIT, finite, length
+from nbr.lipschitz import UNIT, Fixed, finite, length
 
 CHUNK = 512  # inputs at a time
 NEGLIGIBLE = 1e-8  # of a difference of log plausibilities

@@ -12,14 +12,14 @@ import torch
 from torch import Tensor, nn
 
 from nbr import registry
+from nbr.calculus import keep_probability
 from nbr.classify.estimator import BeliefEstimator
 from nbr.classify.evaluation import Scored
 from nbr.classify.preparation import Preparation
 from nbr.classify.robust import RobustClassifier
 from nbr.classify.rules import evidence
 from nbr.errors import NbrError
-from nbr.inference.point import keep
-from nbr.rules.sensor import LEAST, NAMED, Evidence, PlainEvidence
+from nbr.rules import LEAST_LOG, NAMED, Evidence, PlainEvidence
 
 
 @registry.kind("sensor", "classifier")
@@ -199,9 +199,9 @@ class ScoredEvidence:
         if self.found.combine == "exact":
             curve = torch.sigmoid(rules.scale[own] * scores)
             grade = torch.where(scores >= 0, curve, 0.5 - rules.share[own] * (0.5 - curve))
-            return keep(torch.where(rank > 0, grade, 1 - grade), belief).log()
+            return keep_probability(torch.where(rank > 0, grade, 1 - grade), belief).log()
         objections = (rank * evidence(scores, rules.scale[own], rules.share[own], belief)).clamp(max=0)
         return objections.amin(dim=-1) if self.found.combine == "cautious" else objections.sum(dim=-1)
 
     def _clamped(self, columns: list[Tensor]) -> Tensor:
-        return torch.stack(columns, dim=-1).clamp(LEAST, 0.0)
+        return torch.stack(columns, dim=-1).clamp(LEAST_LOG, 0.0)

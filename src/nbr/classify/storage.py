@@ -17,8 +17,8 @@ from nbr import registry
 from nbr.classify.checks import check_box, is_number
 from nbr.classify.evaluation import check_combine
 from nbr.classify.frames import against_rest
-from nbr.classify.pictures import LARGEST
-from nbr.classify.preparation import checked
+from nbr.classify.pictures import LARGEST_SIDE
+from nbr.classify.preparation import checked_preparation
 from nbr.errors import NbrError
 from nbr.lipschitz import Dense, Local, MaxMin
 
@@ -104,7 +104,7 @@ def _prepare(found: Any, model: Mapping[str, Any]) -> None:
     those that were made from MNIST go on so, others take pictures as they were trained on them, as they are."""
     if "preparation" not in model["settings"] and model["figures"].get("data") == "mnist":
         found.preparation = "digits"
-    checked(found.preparation, found.shape_)
+    checked_preparation(found.preparation, found.shape_)
     box = (0.0, 1.0) if found.box is None else found.box
     values = model.get("values", None if found.shape_ is None else box)
     plain = values is None or (isinstance(values, list | tuple) and len(values) == 2 and all(map(is_number, values)))
@@ -183,7 +183,7 @@ def _local(plan: Tensor | None, matrix: Dense, number: int) -> Local:
     if plan is None or plan.shape != (5,) or plan.is_floating_point():
         raise NbrError(f"{where} needs a picture's height, width and channels, its blocks, and whether it shifts")
     height, width, channels, block, shifted = map(int, plan)
-    if not all(1 <= side <= LARGEST for side in (height, width, channels, block)) or shifted not in (0, 1):
+    if not all(1 <= side <= LARGEST_SIDE for side in (height, width, channels, block)) or shifted not in (0, 1):
         raise NbrError(
             f"{where} reads pictures of {height} x {width} x {channels} in blocks of {block}, which is not one"
         )

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from nbr.errors import NbrError, install
-from nbr.storage.atomic import write
+from nbr.storage import write
 
 TIMEOUT = 20.0  # seconds without a byte
 RETRIES = 2  # of one file from one mirror
@@ -38,7 +38,7 @@ class Collection:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFiles:
     """Where the files are, and what each came from."""
 
     folder: Path
@@ -94,7 +94,7 @@ def cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nbr"
 
 
-def locate(collection: Collection, folder: Path | None = None, say: Say = lambda words: None) -> Found:
+def locate(collection: Collection, folder: Path | None = None, say: Say = lambda words: None) -> FoundFiles:
     """A folder with all files of the collection, checked; fetches what is missing."""
     home = cache() / collection.name
     origin: dict[str, str] = {}
@@ -119,7 +119,7 @@ def locate(collection: Collection, folder: Path | None = None, say: Say = lambda
             f"cannot get {collection.name} ({'; '.join(tried) or 'no source'}). "
             f"Put these files, plain or .gz, into {home}: {', '.join(collection.files)}"
         )
-    return Found(home, origin)
+    return FoundFiles(home, origin)
 
 
 Source = Callable[[Path, list[str]], Iterator[str]]  # puts files into a folder, and tells which as they come

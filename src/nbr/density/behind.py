@@ -13,10 +13,9 @@ from nbr import clock
 from nbr.density import ranges
 from nbr.density.contracted import contracted
 from nbr.density.sums import Ratio, value
-from nbr.language import Expression
-from nbr.language.expressions import Not, conjunction
+from nbr.language import Expression, Not, conjunction
 from nbr.model import Model
-from nbr.tables.seen_together import Together
+from nbr.tables import Together
 
 GRADED = 3  # pieces of evidence with a degree, up to which their combinations are gone through
 
@@ -47,7 +46,7 @@ class Under:
         return ranges.wilson(value, value, rows / self.seen.dispersion)
 
 
-def under(
+def rows_under(
     model: Model, observing: Model, condition: Expression | None, generator: torch.Generator, budget: float
 ) -> Under:
     """What rests under a condition, n P(C) rows.
@@ -81,7 +80,7 @@ def under(
     return Under(model.seen, names, first**2 / second if second > 0 else 0.0)
 
 
-def under_each(model: Model, conditions: Sequence[Expression | None], budget: float) -> list[Under]:
+def rows_under_each(model: Model, conditions: Sequence[Expression | None], budget: float) -> list[Under]:
     """The same of many conditions without degrees, summed in one batch where that is possible."""
     if model.seen is None or model.seen.rows is None:
         return [Under(model.seen, frozenset(), 0.0) for _ in conditions]

@@ -87,7 +87,7 @@ def number_of(parts: Sequence[Classes], points: Tensor) -> Tensor:
     return found
 
 
-def crossed(world: World, points: Tensor, sides: Sequence[Classes]) -> Tensor:
+def crossed_points(world: World, points: Tensor, sides: Sequence[Classes]) -> Tensor:
     """Each point with every combination of the classes of some variables, the last counting fastest."""
     for side in sides:
         for column, values in zip(side.columns, side.values, strict=True):

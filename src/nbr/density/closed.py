@@ -12,8 +12,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from nbr.inference.point import keep
-from nbr.inference.selectors import Presence, draw, marginals, worlds
+from nbr.calculus import Presence, draw_worlds, keep_probability, presence_probabilities, world_probabilities
 from nbr.model import Model
 from nbr.ways import Unfit
 
@@ -22,7 +21,7 @@ WORLDS = 1 << 24  # points in all worlds together, gone through where variables 
 AT_ONCE = 1 << 20
 
 
-def least(model: Model, points: Tensor, present: Tensor) -> None:
+def least_model(model: Model, points: Tensor, present: Tensor) -> None:
     """Fill in closed variables of points, (points, variables), where these rules are there, (points, rules)."""
     world, program = model.world, model.program
     points[:, [world.column(name) for name in model.closed]] = 0.0
@@ -35,7 +34,7 @@ def least(model: Model, points: Tensor, present: Tensor) -> None:
                 points[:, world.column(name)] = made.double()
 
 
-def reached(model: Model, points: Tensor, present: Tensor) -> Tensor:
+def reached_grade(model: Model, points: Tensor, present: Tensor) -> Tensor:
     """The smallest grade among the constraints that are there: (points,)."""
     found = torch.ones(len(points), dtype=torch.float64)
     for position, rule in enumerate(model.rules):
@@ -48,7 +47,7 @@ def kept(model: Model, points: Tensor, presence: Presence) -> Tensor:
     """P_keep of points, (points,); `Unfit` where too much would have to be gone through."""
     if model.program.looped:
         return _over_worlds(model, points, presence)
-    grades, beliefs = model.grades(points), marginals(presence)
+    grades, beliefs = model.grades(points), presence_probabilities(presence)
     free = set(range(len(model.rules))) if isinstance(presence, Tensor) else set(presence.free)
     alone, sharing = torch.ones(len(points), dtype=torch.float64), list[tuple[Tensor, Tensor]]()
     for name in sorted(model.closed):
@@ -68,13 +67,13 @@ def _each_made(grades: Tensor, presence: Presence, heads: list[tuple[Tensor, Ten
     """P(no broken rule is there, and of each head that is true some rule that makes it so), over sets of heads."""
     if len(heads) > HEADS:
         raise Unfit(f"{len(heads)} closed variables share what makes them true, and up to {HEADS} are gone through")
-    found = keep(grades, presence)
+    found = keep_probability(grades, presence)
     for size in range(1, len(heads) + 1):
         for some in combinations(heads, size):
             rows = torch.stack([true for true, _ in some]).all(dim=0).nonzero().flatten()
             if len(rows):  # few heads are true at once
                 out = torch.stack([makes[rows] for _, makes in some]).any(dim=0)
-                without = keep(grades[rows].masked_fill(out, 0.0), presence)
+                without = keep_probability(grades[rows].masked_fill(out, 0.0), presence)
                 found = found.index_add(0, rows, (-1) ** size * without)
     return found.clamp(min=0.0)
 
@@ -84,23 +83,23 @@ def _over_worlds(model: Model, points: Tensor, presence: Presence) -> Tensor:
     rules = len(model.rules)
     if len(points) << rules > WORLDS:
         raise Unfit("variables depend on themselves, and there are too many worlds to go through")
-    chance = worlds(presence)
+    chance = world_probabilities(presence)
     present = (torch.arange(1 << rules)[:, None] >> torch.arange(rules)) % 2 == 1
     found = []
     for part in points.split(max(1, AT_ONCE >> rules)):
         whole, there = part.repeat_interleave(1 << rules, dim=0), present.repeat(len(part), 1)
         made = whole.clone()
-        least(model, made, there)
-        grades = torch.where((made == whole).all(dim=1), reached(model, whole, there), 0.0)
+        least_model(model, made, there)
+        grades = torch.where((made == whole).all(dim=1), reached_grade(model, whole, there), 0.0)
         found.append(grades.view(len(part), -1) @ chance)
     return torch.cat(found)
 
 
 def forward(model: Model, points: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Points of a prior with closed variables as rules drawn for each make them, and how likely each is to be kept."""
-    points, present = points.clone(), draw(model.likeliest, len(points), generator)
-    least(model, points, present)
-    chance = reached(model, points, present)
+    points, present = points.clone(), draw_worlds(model.likeliest, len(points), generator)
+    least_model(model, points, present)
+    chance = reached_grade(model, points, present)
     if model.prior is None:
         return points, chance
     open_ = points.clone()

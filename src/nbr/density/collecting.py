@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import torch
 
 from nbr import clock
-from nbr.density.probability import Asked, Probability, Words, check
+from nbr.density.single import Asked, Probability, Words, check
 from nbr.density.sums import Ratio
 from nbr.errors import NbrError
 from nbr.model import Model
-from nbr.tables.seen_together import Together
+from nbr.tables import Together
 from nbr.ways import SHARES
 from nbr.world import World
 
@@ -30,7 +30,7 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Collectable:
     """A column to record in more rows, and what would then be known.
 
     `beside` are the columns that these rows show already, and `rows` is how many there are, None where that is not
@@ -48,7 +48,7 @@ class Candidate:
         """Of the range, or where the model does not know its rows, of what stays open."""
         return _width(self.range or self.open)
 
-    def __lt__(self, other: Candidate) -> bool:
+    def __lt__(self, other: Collectable) -> bool:
         return self._order < other._order
 
     @property
@@ -74,7 +74,7 @@ class Collecting:
     """
 
     now: Probability
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Collectable, ...]
     left: int = 0
 
     def as_json(self) -> dict[str, object]:
@@ -120,7 +120,7 @@ def collecting(
     if len(choices) > 1:
         related = _related(model, asked.ratio, {name for _, name in choices}, seed)
         choices.sort(key=lambda each: (each[1] not in reads, -related[each[1]]))
-    found: list[Candidate] = []
+    found: list[Collectable] = []
     for at, name in choices:
         if found and clock.now() > deadline:
             break
@@ -165,12 +165,12 @@ def _related(model: Model, ratio: Ratio, names: Collection[str], seed: int) -> d
     return found
 
 
-def _candidate(asked: Asked, view: int, column: str, deadline: float) -> Candidate:
+def _candidate(asked: Asked, view: int, column: str, deadline: float) -> Collectable:
     """What would be known with a column recorded in the rows of a view too."""
     seen = asked.model.seen
     assert seen is not None
     told = asked.seeing(with_column(seen, view, column, asked.model.world)).probability(deadline)
-    return Candidate(column, seen.views[view], seen.counts[view], told.range, told.open)
+    return Collectable(column, seen.views[view], seen.counts[view], told.range, told.open)
 
 
 def with_column(seen: Together, view: int, column: str, world: World) -> Together:

@@ -20,7 +20,7 @@ AT_ONCE = 1 << 16  # rows at each piece
 
 
 @dataclass(frozen=True)
-class Grid:
+class ColumnGrid:
     """Numbers that stand for cells of a column."""
 
     at: int  # the column
@@ -31,7 +31,7 @@ class Grid:
     one: Tensor  # (pieces,): a cell that stands for each
 
     @classmethod
-    def of(cls, model: Model, at: int) -> Grid | None:
+    def of(cls, model: Model, at: int) -> ColumnGrid | None:
         """None where the prior has no score."""
         variable = list(model.world.variables.values())[at]
         few = variable.size is not None and variable.size <= GRID

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nbr.language import Expression
-from nbr.language.expressions import conjunction, conjuncts
+from nbr.encodings import true_runs
+from nbr.language import Expression, conjunction, conjuncts
 from nbr.priors import Allowed
-from nbr.sources.columns import runs
 from nbr.world import World
 
 
@@ -34,11 +33,11 @@ def inside(world: World, condition: Expression | None) -> Inside:
             single.setdefault(next(iter(names)), []).append(part)
         else:
             rest.append(part)
-    found = {name: allowed(world, name, parts) for name, parts in single.items()}
+    found = {name: allowed_values(world, name, parts) for name, parts in single.items()}
     return Inside(found, conjunction(rest))
 
 
-def allowed(world: World, name: str, parts: Sequence[Expression]) -> Allowed:
+def allowed_values(world: World, name: str, parts: Sequence[Expression]) -> Allowed:
     """The values of a variable at which statements about it alone all hold."""
     values = spots(world, name, parts)
     points = torch.zeros(len(values), len(world), dtype=torch.float64)
@@ -65,7 +64,7 @@ def pieces(values: Tensor, holds: Tensor) -> list[tuple[float, float]]:
     [(5.0, inf), (5.0, 5.0)]
     """
     found, points = [], []
-    for start, stop in runs(holds.tolist()):
+    for start, stop in true_runs(holds.tolist()):
         first, last = start | 1, (stop - 2) | 1  # the middles of the run
         ends = {edge: float(values[edge]) for edge in (start, stop - 1) if edge % 2 == 0}
         if first <= last:

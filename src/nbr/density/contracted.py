@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import torch
 
-from nbr.factors import Network, Unfit
-from nbr.language import Expression
-from nbr.language.expressions import And
+from nbr.factors import Network
+from nbr.language import And, Expression
 from nbr.model import Model
+from nbr.ways import Unfit
 
 Asked = tuple[Expression, Expression | None]
 

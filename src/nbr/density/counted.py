@@ -15,20 +15,14 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from nbr.calculus import Clause, all_selectors, ganak, selector_guards
 from nbr.density.conditions import pieces, spots
-from nbr.inference import ganak
-from nbr.inference.formula import Clause
-from nbr.inference.hidden import guards
-from nbr.inference.selectors import every
-from nbr.language import Expression
-from nbr.language.linear import compares_numbers
+from nbr.encodings import Closure, Encoder
+from nbr.language import Expression, compares_numbers
 from nbr.model import Model
-from nbr.points.cells import cells
-from nbr.priors.base import Prior
-from nbr.rules import Rule
-from nbr.rules.levels import moves, turning
-from nbr.sources.closure import Closure
-from nbr.sources.encoding import Encoder
+from nbr.points import world_cells
+from nbr.priors import Prior
+from nbr.rules import Rule, moves, turning
 from nbr.world import World
 
 CLOSE = 1e-9  # of the range of a number: the same edge
@@ -115,7 +109,7 @@ def _selected(
     encoder: Encoder, body: Model, closure: Closure | None, level: float, weights: list[tuple[int, float]]
 ) -> None:
     """Require each rule where its selectors say that it is there, and weigh these."""
-    chance, told = guards(every(body.likeliest), encoder.fresh)
+    chance, told = selector_guards(all_selectors(body.likeliest), encoder.fresh)
     weights += chance.items()
     there = [-encoder.true if guard is None else encoder.both(guard) for guard in told]
     if closure is not None:
@@ -145,7 +139,7 @@ def _spot_classes(prior: Prior, name: str, statements: list[Expression], values:
     """The class of each edge and middle of a real; -1 where a real with a step has no value."""
     cuts = {cut for statement in statements for cut in statement.cuts(prior.world).get(name, ())}
     small = World({name: prior.world.variables[name]})
-    centres = cells(small, {name: cuts}, (), 1).centres[0].sort().values
+    centres = world_cells(small, {name: cuts}, (), 1).centres[0].sort().values
     edges = values[::2].contiguous()
     right = torch.searchsorted(edges, centres - CLOSE * (edges[-1] - edges[0]))  # the first edge not below
     at = torch.where((edges[right] - centres).abs() <= CLOSE * (edges[-1] - edges[0]), 2 * right, 2 * right - 1)

@@ -19,7 +19,7 @@ from nbr.density.keeping import log_keep
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.model import Model
-from nbr.points.numbered import listing
+from nbr.points import numbered_points
 from nbr.priors import Prior
 from nbr.world import World
 
@@ -100,7 +100,7 @@ def spread(world: World, names: list[str], most: int) -> Tensor | None:
     """Every combination of values of some variables, the others left as holes; None if there are too many."""
     if not names:
         return torch.full((1, len(world)), torch.nan, dtype=torch.float64)
-    listed = listing(World({name: world.variables[name] for name in names}), most)
+    listed = numbered_points(World({name: world.variables[name] for name in names}), most)
     if listed is None:
         return None
     rows = torch.full((listed.count, len(world)), torch.nan, dtype=torch.float64)

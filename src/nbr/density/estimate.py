@@ -14,8 +14,7 @@ from nbr.clock import OutOfTime
 from nbr.density.chains import MET, Chains, Watch
 from nbr.density.draws import Draws, Impossible
 from nbr.density.tails import TRUSTED, shape
-from nbr.language import Expression
-from nbr.language.expressions import And, Not
+from nbr.language import And, Expression, Not
 from nbr.ways import SHARES
 
 FIRST, MOST = 1 << 14, 1 << 16  # draws at a time ...
@@ -33,7 +32,7 @@ Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
-class Found:
+class Estimated:
     """A value, half the width of its 95% interval, and how it was found; None where no error could be stated.
 
     `reason` then says what was tried.
@@ -56,16 +55,16 @@ class Found:
     def width(self) -> float:
         return 1.0 if self.error is None else min(1.0, 2 * self.error)
 
-    def narrowed(self, other: Found) -> Found:
+    def narrowed(self, other: Estimated) -> Estimated:
         return self  # what is proved is exact
 
-    def beside(self, proved: Found) -> Found:
+    def beside(self, proved: Estimated) -> Estimated:
         return proved
 
 
 def drawn(
     draws: Draws, question: Expression, condition: Expression | None, deadline: float, generator: torch.Generator
-) -> Found:
+) -> Estimated:
     """Weighted draws, more and more of them until the error is small or the time is up; chains where few count.
 
     A value is stated only where its error can be: enough draws must count, and none of them for too much.
@@ -97,8 +96,8 @@ def drawn(
         size = min(MOST, 2 * size)
     if sums.whole == 0:
         what = "agrees with the rules" if condition is None else "meets the condition and the rules"
-        return Found(None, None, NOT_COMPUTED, f"none of {sums.count:,} draws {what}")
-    return Found(sums.value, sums.error, "drawn") if sums.trusted else sums.refused()
+        return Estimated(None, None, NOT_COMPUTED, f"none of {sums.count:,} draws {what}")
+    return Estimated(sums.value, sums.error, "drawn") if sums.trusted else sums.refused()
 
 
 def _first(draws: Draws) -> int:
@@ -108,7 +107,7 @@ def _first(draws: Draws) -> int:
 
 def split(
     draws: Draws, question: Expression, condition: Expression | None, deadline: float, generator: torch.Generator
-) -> Found | None:
+) -> Estimated | None:
     """Where the prior knows the mass of Q and C, and of C without Q, only the mean of P_keep in each is drawn.
 
     P(Q | C) = m_1 k_1 / (m_1 k_1 + m_0 k_0), whose error does not grow as Q becomes rare. None where the prior does
@@ -122,8 +121,8 @@ def split(
     masses = [side.share for side in sides]
     if not all(side.whole for side in sides) or abs(sum(masses) - draws.share) > ROUNDING * draws.share:
         return None
-    means, size, start = [Mean(), Mean()], _first(draws) // 2, clock.now()
-    found: Found | None = None
+    means, size, start = [WeightedMean(), WeightedMean()], _first(draws) // 2, clock.now()
+    found: Estimated | None = None
     while True:
         began = clock.now()
         try:
@@ -138,7 +137,7 @@ def split(
             logs = [math.log(mass) + mean.log for mass, mean in zip(masses, means, strict=True)]
             value = 1 / (1 + math.exp(min(logs[1] - logs[0], 700.0)))
             error = min(1.0, value * (1 - value) * math.hypot(*(mean.error for mean in means)))
-            found = Found(value, error, "drawn")
+            found = Estimated(value, error, "drawn")
             if error <= min(CLOSE, SHARE * min(value, 1 - value)) or 2 * now - began > deadline:
                 return found
         elif now > start + SHARES["split draws"] * (deadline - start):
@@ -146,7 +145,7 @@ def split(
         size = min(MOST, 2 * size)
 
 
-class Mean:
+class WeightedMean:
     """The mean of weights, of which only logs are given, and its relative error."""
 
     def __init__(self) -> None:
@@ -175,7 +174,7 @@ def _heaviest(known: tuple[Tensor, Tensor] | None, points: Tensor, weights: Tens
     return points[top], weights[top]
 
 
-def _chained(chains: Chains, question: Expression, deadline: float, sums: Sums) -> Found:
+def _chained(chains: Chains, question: Expression, deadline: float, sums: Sums) -> Estimated:
     """The share of the states of chains at which the question holds.
 
     Chains from one start are one witness: the error is that of the mean over so many as there are distinct starts.
@@ -195,7 +194,7 @@ def _chained(chains: Chains, question: Expression, deadline: float, sums: Sums) 
     value = float(means.mean())
     agreed = Z95**2 / (len(chains.state) + Z95**2)  # the error of a share if all chains say the same
     error = max(Z95 * float(means.std()) / math.sqrt(chains.distinct), agreed)
-    return Found(value, min(1.0, error), "chains")
+    return Estimated(value, min(1.0, error), "chains")
 
 
 class Sums:
@@ -236,10 +235,10 @@ class Sums:
         """Whether enough draws count, and the weights of the heaviest are no sign of heavier ones to come."""
         return self.effective >= FEW and shape(self.largest, self.count) <= TRUSTED
 
-    def refused(self, besides: str = "") -> Found:
+    def refused(self, besides: str = "") -> Estimated:
         """No value: its error would not hold."""
         worth = f"{self.count:,} draws are worth {self.effective:,.0f} of equal weight"
-        return Found(None, None, NOT_COMPUTED, f"few draws carry the weight ({worth}){besides}")
+        return Estimated(None, None, NOT_COMPUTED, f"few draws carry the weight ({worth}){besides}")
 
     @property
     def error(self) -> float:

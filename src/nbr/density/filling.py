@@ -13,11 +13,10 @@ from torch import Tensor
 from nbr import clock, tables
 from nbr.density.left_open import left_open
 from nbr.density.likelihood import score
-from nbr.density.predicting import Cells, Completed, cells
+from nbr.density.predicting import CompletedRows, PredictedColumn, predicted_column
 from nbr.density.ranges import rows_of, wilsons
 from nbr.errors import NbrError
-from nbr.language import Expression
-from nbr.language.expressions import Atom, conjunction
+from nbr.language import Atom, Expression, conjunction
 from nbr.model import Model
 from nbr.tables import Table
 from nbr.world import World
@@ -40,7 +39,12 @@ def predicted(model: Model, source: tables.TableLike, column: str, seed: int) ->
 
 
 def predict(
-    model: Model, table: Table, column: str, seed: int, found: Cells | None = None, alike: Tensor | None = None
+    model: Model,
+    table: Table,
+    column: str,
+    seed: int,
+    found: PredictedColumn | None = None,
+    alike: Tensor | None = None,
 ) -> pd.DataFrame:
     """The column of each row from the others: its value, and how sure that is; or what another model `found` of it.
 
@@ -50,7 +54,7 @@ def predict(
     never seen together; where the model does not know its rows, what stays open alone), and the probability of each
     label; of a number, the middle one, and the range in which nine in ten lie.
     """
-    found = cells(model, table.codes, column, seed) if found is None else found
+    found = predicted_column(model, table.codes, column, seed) if found is None else found
     frame = _frame(model.world, column, found)
     if found.chances is None:
         frame["low"], frame["high"] = (_shown(model.world, column, found.quantiles()[:, at]) for at in (0, 2))
@@ -115,17 +119,19 @@ def impute(model: Model, source: tables.TableLike, seed: int) -> Imputed:
     table, told = tables.read(source, model.world), []
     filled = table.codes.clone()
     holed = table.codes.isnan().any(dim=1).nonzero()[:, 0]
-    for rows in holed.split(Completed.rows_at_once(model.world) if model.reads else max(1, len(holed))):
+    for rows in holed.split(CompletedRows.rows_at_once(model.world) if model.reads else max(1, len(holed))):
         if not len(rows):
             break
         known = table.codes[rows].masked_fill(model.world.outside(table.codes[rows]), torch.nan)
-        completed = Completed.of(model, known, seed)
+        completed = CompletedRows.of(model, known, seed)
         alike = None if model.seen is None else _alike(model, known, seed, completed)
         for at, name in enumerate(model.world.names):
             holes = table.codes[rows, at].isnan()
             if not bool(holes.any()):
                 continue
-            found = cells(model, known[holes], name, seed, None if completed is None else completed.of_rows(holes))
+            found = predicted_column(
+                model, known[holes], name, seed, None if completed is None else completed.of_rows(holes)
+            )
             some = None if alike is None else alike[holes]
             frame = predict(model, Table(model.world, known[holes]), name, seed, found, some)
             values = [model.world.code(name, value) for value in frame[name]]
@@ -158,7 +164,9 @@ def misfits(model: Model, table: Table, scores: Tensor, count: int, seed: int, o
     order = scores.argsort()[:count]
     codes, fits = table.codes[order], torch.ones(len(order), len(model.world), dtype=torch.float64)
     for at, name in enumerate(model.world.names):
-        fits[:, at] = torch.where(codes[:, at].isnan(), 1.0, cells(model, codes, name, seed).fits(codes[:, at]))
+        fits[:, at] = torch.where(
+            codes[:, at].isnan(), 1.0, predicted_column(model, codes, name, seed).fits(codes[:, at])
+        )
     found = []
     for place, (row, mine) in enumerate(zip(order.tolist(), fits, strict=True)):
         oddest = [int(at) for at in mine.argsort()[:odd] if not bool(codes[place, int(at)].isnan())]
@@ -173,7 +181,7 @@ def _value(world: World, at: int, code: Tensor) -> str:
     return variable.show(float(code)) if known else "(unknown)"
 
 
-def _frame(world: World, column: str, found: Cells) -> pd.DataFrame:
+def _frame(world: World, column: str, found: PredictedColumn) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame({column: _shown(world, column, found.value)})
@@ -183,7 +191,7 @@ def _shown(world: World, column: str, codes: Tensor) -> Any:
     return tables.frame(World({column: world.variables[column]}), codes[:, None])[column].to_numpy()
 
 
-def _open(model: Model, codes: Tensor, column: str, found: Cells, seed: int) -> list[tuple[float, float]]:
+def _open(model: Model, codes: Tensor, column: str, found: PredictedColumn, seed: int) -> list[tuple[float, float]]:
     """What stays open of the likeliest label of each row; rows that say the same are looked at once."""
     done: dict[tuple[str, str], tuple[float, float]] = {}
     assert found.chances is not None
@@ -225,7 +233,7 @@ def _rows(model: Model, rest: Tensor, column: str, alike: Tensor | None) -> Tens
     return torch.tensor(counts, dtype=torch.float64)[member] * alike.exp().clamp(max=1.0)
 
 
-def _alike(model: Model, rest: Tensor, seed: int, completed: Completed | None = None) -> Tensor | None:
+def _alike(model: Model, rest: Tensor, seed: int, completed: CompletedRows | None = None) -> Tensor | None:
     """log of how often rows are like each in what is known of it, numbers in the same piece; None where it is not."""
     numbers = [at for at, variable in enumerate(model.world.variables.values()) if variable.numeric]
     shown = ~rest[:, numbers].isnan()

@@ -11,11 +11,9 @@ from torch import Tensor
 from nbr.density.saved import prior_spec
 from nbr.errors import NbrError
 from nbr.model import Model
-from nbr.priors import Independent, Prior, uniform
-from nbr.priors.independent import product
-from nbr.rules.source import joined
-from nbr.tables import seen_together
-from nbr.tables.seen_together import Together
+from nbr.priors import Independent, Prior, product, uniform
+from nbr.rules import joined_rules
+from nbr.tables import Together, seen_together
 from nbr.world import Variable, World
 
 
@@ -25,7 +23,7 @@ def combined(one: Model, other: Model) -> Model:
         raise NbrError("models with a decoder cannot be combined: their latent worlds differ")
     world = one.world | other.world
     seen = Together.of(world, seen_together.combined(one.seen, other.seen))
-    prior, aims, rules = _prior(world, one, other), one.aims & other.aims, tuple(joined(one.rules, other.rules))
+    prior, aims, rules = _prior(world, one, other), one.aims & other.aims, tuple(joined_rules(one.rules, other.rules))
     for name in sorted(one.closed ^ other.closed):
         if name in one.world.variables and name in other.world.variables:
             raise NbrError(f"{name!r} is closed in one model and open in the other")

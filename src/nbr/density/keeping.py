@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from nbr.calculus import keep_probability
 from nbr.density import closed
-from nbr.inference.point import keep
 from nbr.model import Model
 
 CHUNK = 1 << 14
@@ -22,4 +22,4 @@ def _alone(model: Model, points: Tensor) -> Tensor:
     if model.closed:
         return torch.cat([closed.kept(model, chunk, model.likeliest).log() for chunk in points.split(CHUNK)])
     grades = (model.grades_of_observed(chunk) for chunk in points.split(CHUNK))
-    return torch.cat([keep(part, model.likeliest).log() for part in grades])
+    return torch.cat([keep_probability(part, model.likeliest).log() for part in grades])

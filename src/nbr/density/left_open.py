@@ -16,15 +16,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nbr.density.classes import Classes, crossed, number_of
+from nbr.density.classes import Classes, crossed_points, number_of
 from nbr.density.couplings import Couplings, Joint
 from nbr.density.resampling import spread
-from nbr.density.shared import Sampled, sampled
+from nbr.density.shared import SharedSample, sampled
 from nbr.density.weighted import listed
 from nbr.errors import install
-from nbr.language import Expression
-from nbr.language.expressions import And, conjunction, conjuncts
-from nbr.language.linear import compares_numbers
+from nbr.language import And, Expression, compares_numbers, conjunction, conjuncts
 from nbr.model import Model
 
 CELLS = 1 << 14  # of a joint distribution in one linear program
@@ -143,7 +141,7 @@ class _Asked:
             points, weights = found
             codes = points[:, [world.column(name) for name in shared]]
             number = torch.unique(codes, dim=0, return_inverse=True)[1] if shared else torch.zeros(len(points)).long()
-            drawn = Sampled(points, number, torch.softmax(weights, 0))
+            drawn = SharedSample(points, number, torch.softmax(weights, 0))
         elif self.model.base.log_mass({}) is None:
             return Open(None, "what stays open is not known: the prior cannot be drawn from inside a condition")
         else:
@@ -163,7 +161,7 @@ class _Asked:
         ]
         first = torch.zeros(drawn.count, dtype=torch.long)
         first[drawn.number] = torch.arange(len(drawn.points))
-        cells = crossed(world, drawn.points[first], sides)
+        cells = crossed_points(world, drawn.points[first], sides)
         shape = (drawn.count, sides[0].count, sides[1].count)
         yes, held = (part.reshape(shape) for part in self._truths(cells))
         order = [_lumped(yes, held, axis) for axis in (1, 2)]
@@ -192,7 +190,7 @@ class _Asked:
         parts = [Classes.of(world, [name], None if often.count(name) > 1 else self._statements) for name in names]
         if math.prod(part.count for part in parts) > CELLS:
             return None
-        cells = crossed(world, torch.zeros(1, len(world), dtype=torch.float64), parts)
+        cells = crossed_points(world, torch.zeros(1, len(world), dtype=torch.float64), parts)
         mass = torch.softmax(weights, 0)
         groups, sums = [], []
         for each in sets:

@@ -16,14 +16,12 @@ from nbr import clock
 from nbr.density.counted import counted
 from nbr.density.keeping import log_keep
 from nbr.errors import NbrError
-from nbr.language.expressions import Constant
+from nbr.language import Constant
 from nbr.model import Model
 from nbr.parallel import Told, mapped, nobody, pieces, seeded
-from nbr.points.numbered import Listing, listing
-from nbr.priors.columns import BEYOND
-from nbr.tables import Table
-from nbr.tables.large import Large
-from nbr.tables.parquet import Piece
+from nbr.points import NumberedPoints, numbered_points
+from nbr.priors import BEYOND
+from nbr.tables import Large, RowGroup, Table
 
 DRAWS = 1 << 18  # points of the prior that an estimated normaliser rests on
 FILLS = 256  # completions of a row that cannot be listed
@@ -45,7 +43,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Mean:
+class MeanLikelihood:
     """The mean log-likelihood of many rows, and its standard error where it is not exact."""
 
     mean: float
@@ -69,7 +67,9 @@ def score(model: Model, table: Table, seed: int = 0, jobs: int | None = None) ->
     return Score(torch.cat([part for part, _ in found]), variance == 0, math.sqrt(variance))
 
 
-def score_large(model: Model, table: Large, seed: int = 0, jobs: int | None = None, told: Told = nobody) -> Mean:
+def score_large(
+    model: Model, table: Large, seed: int = 0, jobs: int | None = None, told: Told = nobody
+) -> MeanLikelihood:
     """The same of a table that does not fit in memory: rows that are alike are scored once."""
     if not table.rows:
         raise NbrError("there are no rows to score")
@@ -77,21 +77,21 @@ def score_large(model: Model, table: Large, seed: int = 0, jobs: int | None = No
     if counted is not None and counted.counts is not None:
         found = score(model, counted, seed, jobs)
         mean = float(found.log_prob @ counted.counts.double()) / table.rows
-        return Mean(mean, table.rows, found.exact, found.error)
+        return MeanLikelihood(mean, table.rows, found.exact, found.error)
     scorer = Scorer.of(model, seed)
     places = list(enumerate(table.pieces))
     sums = torch.tensor(
         list(mapped(partial(_summed, scorer, table, seed), places, jobs, told)), dtype=torch.float64
     ).sum(dim=0)
     variance = scorer.variance + float(sums[1]) / table.rows**2
-    return Mean(float(sums[0]) / table.rows, table.rows, variance == 0, math.sqrt(variance))
+    return MeanLikelihood(float(sums[0]) / table.rows, table.rows, variance == 0, math.sqrt(variance))
 
 
 def _scored(scorer: Scorer, chunk: tuple[int, Tensor]) -> tuple[Tensor, Tensor]:
     return scorer.rows(chunk[1], chunk[0])
 
 
-def _summed(scorer: Scorer, table: Large, seed: int, chunk: tuple[int, tuple[int, Piece]]) -> tuple[float, float]:
+def _summed(scorer: Scorer, table: Large, seed: int, chunk: tuple[int, tuple[int, RowGroup]]) -> tuple[float, float]:
     """The sums of the log-likelihoods of a piece, and of their variances."""
     at, place = chunk
     total = spread = 0.0
@@ -113,7 +113,7 @@ class Scorer:
 
     @classmethod
     def of(cls, model: Model, seed: int) -> Scorer:
-        listed = listing(model.world)
+        listed = numbered_points(model.world)
         weights = None if listed is None else log_weights(model, listed)
         if weights is not None:
             return cls(model, weights, float(weights.logsumexp(0)), 0.0)
@@ -121,10 +121,10 @@ class Scorer:
 
     def rows(self, codes: Tensor, seed: int) -> tuple[Tensor, Tensor]:
         """The log-likelihood of each row, and its variance where holes are filled at random, by the delta method."""
-        listed = listing(self.model.world) if self.weights is not None else None
+        listed = numbered_points(self.model.world) if self.weights is not None else None
         if listed is not None and self.weights is not None:
             beyond = self.model.world.outside(codes).sum(dim=1) * math.log(BEYOND)
-            return marginal(self.weights, listed, codes) - self.normaliser + beyond, torch.zeros(len(codes))
+            return log_marginal(self.weights, listed, codes) - self.normaliser + beyond, torch.zeros(len(codes))
         observed = self.model.base.log_prob(codes)
         if observed is None:
             raise NbrError("rows cannot be scored: this prior can only be sampled")
@@ -136,21 +136,21 @@ class Scorer:
         return observed + means.log() - self.normaliser, variance
 
 
-def log_weights(model: Model, listed: Listing) -> Tensor | None:
+def log_weights(model: Model, listed: NumberedPoints) -> Tensor | None:
     """log of P_0 P_keep for every point of a finite world; None if the prior cannot be scored."""
     scores = model.base.log_prob(listed.points)
     return None if scores is None else scores + log_keep(model, listed.points)
 
 
-def marginal(weights: Tensor, listed: Listing, codes: Tensor) -> Tensor:
+def log_marginal(weights: Tensor, listed: NumberedPoints, codes: Tensor) -> Tensor:
     """For each row the log of the sum of weights over its completions."""
     distinct, member = torch.unique(codes.nan_to_num(nan=-1.0), dim=0, return_inverse=True)
     distinct = torch.where(distinct < 0, math.nan, distinct)
     row, point = listed.completions(distinct)
-    return log_sum(weights[point], row, len(distinct))[member]
+    return log_sum_by_row(weights[point], row, len(distinct))[member]
 
 
-def log_sum(values: Tensor, row: Tensor, rows: int) -> Tensor:
+def log_sum_by_row(values: Tensor, row: Tensor, rows: int) -> Tensor:
     """log of the sum of exp(values) within each row; differentiable."""
     with torch.no_grad():
         top = values.new_full((rows,), -math.inf).scatter_reduce(0, row, values, "amax")

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from nbr.density.contracted import Asked, contracted
-from nbr.density.probability import probability
+from nbr.density.single import probability
 from nbr.density.weighted import listed
 from nbr.errors import NbrError
 from nbr.factors import taken_apart
 from nbr.language import Expression
-from nbr.language.several import statements as read
+from nbr.language import as_statements as read
 from nbr.model import Model
 from nbr.ways import SHARES
 

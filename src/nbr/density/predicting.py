@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from nbr.density.conditional import Grid
+from nbr.density.conditional import ColumnGrid
 from nbr.density.keeping import log_keep
-from nbr.density.likelihood import log_weights, marginal
+from nbr.density.likelihood import log_marginal, log_weights
 from nbr.errors import NbrError
 from nbr.model import Model
-from nbr.points.numbered import listing
+from nbr.points import numbered_points
 from nbr.priors import Prior
 from nbr.world import World
 
@@ -35,7 +35,7 @@ NINE_IN_TEN = (0.05, MIDDLE, 0.95)  # the shares that a number is told by
 
 
 @dataclass(frozen=True)
-class Cells:
+class PredictedColumn:
     """One column of some rows: for labels the probability of each, for numbers weighted draws."""
 
     world: World
@@ -77,7 +77,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Completed:
+class CompletedRows:
     """Rows of which all holes were filled by the prior, log P_keep of each completion, and log of its mean overall."""
 
     points: Tensor  # (rows, completions, columns)
@@ -85,11 +85,11 @@ class Completed:
     log_share: float
 
     @classmethod
-    def of(cls, model: Model, codes: Tensor, seed: int) -> Completed | None:
+    def of(cls, model: Model, codes: Tensor, seed: int) -> CompletedRows | None:
         """None where none are needed: rules read no hole, or all points can be listed."""
         reads = [model.world.column(name) for name in sorted(model.reads)]
         rest = _known(model.world, codes)
-        if not bool(rest[:, reads].isnan().any()) or listing(model.world) is not None:
+        if not bool(rest[:, reads].isnan().any()) or numbered_points(model.world) is not None:
             return None
         with torch.no_grad():
             generator = torch.Generator().manual_seed(seed)
@@ -104,7 +104,7 @@ class Completed:
         """How many rows memory has room for."""
         return max(1, NUMBERS // (SHARED * len(world)))
 
-    def of_rows(self, rows: Tensor) -> Completed:
+    def of_rows(self, rows: Tensor) -> CompletedRows:
         return replace(self, points=self.points[rows], log_keep=self.log_keep[rows])
 
     def log_prob(self, base: Prior, rows: Tensor) -> Tensor | None:
@@ -125,7 +125,9 @@ class Completed:
         return (total / count).log()
 
 
-def cells(model: Model, codes: Tensor, column: str, seed: int = 0, completed: Completed | None = None) -> Cells:
+def predicted_column(
+    model: Model, codes: Tensor, column: str, seed: int = 0, completed: CompletedRows | None = None
+) -> PredictedColumn:
     """What the model says of a column of rows; what the rows have there themselves is not looked at.
 
     Completions of rows that lack the column serve where rules read other holes.
@@ -140,7 +142,7 @@ def cells(model: Model, codes: Tensor, column: str, seed: int = 0, completed: Co
             return _by_completions(model, rest, column, completed)
         if bool(holed.any()):
             parts = [
-                cells(model, codes[~holed], column, seed),
+                predicted_column(model, codes[~holed], column, seed),
                 _by_completions(model, rest[holed], column, completed.of_rows(holed)),
             ]
             return _merged(parts, holed)
@@ -150,8 +152,8 @@ def cells(model: Model, codes: Tensor, column: str, seed: int = 0, completed: Co
     with torch.no_grad():
         if model.world.variables[column].numeric:
             draws, weights = _numbers(model, distinct, at, generator)
-            return Cells(model.world, column, None, draws[back], weights[back])
-        return Cells(model.world, column, _labels(model, distinct, at, generator)[back])
+            return PredictedColumn(model.world, column, None, draws[back], weights[back])
+        return PredictedColumn(model.world, column, _labels(model, distinct, at, generator)[back])
 
 
 def _known(world: World, codes: Tensor) -> Tensor:
@@ -159,17 +161,17 @@ def _known(world: World, codes: Tensor) -> Tensor:
     return codes.masked_fill(world.outside(codes), torch.nan)
 
 
-def _by_completions(model: Model, rows: Tensor, column: str, completed: Completed) -> Cells:
+def _by_completions(model: Model, rows: Tensor, column: str, completed: CompletedRows) -> PredictedColumn:
     """By the prior's share of each label, times what rules keep of completions with it; of a number all completions."""
     world, at = model.world, model.world.column(column)
     if world.variables[column].numeric:
         draws, order = completed.points[:, :, at].sort(dim=1)
-        return Cells(world, column, None, draws, torch.softmax(completed.log_keep, dim=1).gather(1, order))
+        return PredictedColumn(world, column, None, draws, torch.softmax(completed.log_keep, dim=1).gather(1, order))
     alone = _labels(Model(world, prior=model.base), rows, at, torch.Generator())
-    return Cells(world, column, torch.softmax(alone.log() + completed.kept(at, alone.shape[1]), dim=1))
+    return PredictedColumn(world, column, torch.softmax(alone.log() + completed.kept(at, alone.shape[1]), dim=1))
 
 
-def _merged(parts: list[Cells], second: Tensor) -> Cells:
+def _merged(parts: list[PredictedColumn], second: Tensor) -> PredictedColumn:
     """Two parts as one: the rows marked are those of the second."""
 
     def joined(one: Tensor | None, other: Tensor | None) -> Tensor | None:
@@ -181,7 +183,7 @@ def _merged(parts: list[Cells], second: Tensor) -> Cells:
 
     one, other = parts
     chances, draws = joined(one.chances, other.chances), joined(one.draws, other.draws)
-    return Cells(one.world, one.column, chances, draws, joined(one.weights, other.weights))
+    return PredictedColumn(one.world, one.column, chances, draws, joined(one.weights, other.weights))
 
 
 def _distinct(rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -210,7 +212,7 @@ class _Joint:
     def __init__(self, model: Model, generator: torch.Generator) -> None:
         self.model, self.generator = model, generator
         self.reads = [model.world.column(name) for name in sorted(model.reads)]
-        self.listed = listing(model.world) if self.reads else None
+        self.listed = numbered_points(model.world) if self.reads else None
         self.weights = None
         if self.listed is not None:
             self.weights = log_weights(model, self.listed)
@@ -220,7 +222,7 @@ class _Joint:
             sizes = torch.tensor([len(column) for column in self.listed.grid.centres], dtype=torch.float64)
             ways = int(torch.where(rows.isnan(), sizes, 1.0).prod(dim=1).max())
             parts = rows.split(max(1, COMPLETED // ways))
-            return torch.cat([marginal(self.weights, self.listed, part) for part in parts])
+            return torch.cat([log_marginal(self.weights, self.listed, part) for part in parts])
         score = self.model.base.log_prob(rows)
         if score is None:
             raise NbrError("cells cannot be predicted: this prior can only be sampled")
@@ -238,7 +240,7 @@ def _numbers(model: Model, rows: Tensor, at: int, generator: torch.Generator) ->
     """Numbers and their weights: on a grid, or drawn where rules read holes or the prior has no score."""
     reads = [model.world.column(name) for name in model.reads if model.world.column(name) != at]
     clear = ~rows[:, reads].isnan().any(dim=1)
-    grid = Grid.of(model, at) if bool(clear.any()) else None
+    grid = ColumnGrid.of(model, at) if bool(clear.any()) else None
     if grid is None:
         return _drawn(model, rows, at, generator)
     values = grid.values.expand(len(rows), -1).clone()

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from torch import Tensor
 
-from nbr.tables.seen_together import Together
+from nbr.tables import Together
 
 Z95 = 1.959963984540054
 

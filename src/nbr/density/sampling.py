@@ -17,10 +17,9 @@ from nbr.density.likelihood import log_weights
 from nbr.density.sums import CLOSED
 from nbr.errors import NbrError
 from nbr.factors import Network
-from nbr.language import Expression
-from nbr.language.expressions import Atom, Or, conjunction, conjuncts
+from nbr.language import Atom, Expression, Or, conjunction, conjuncts
 from nbr.model import Model
-from nbr.points.numbered import listing
+from nbr.points import numbered_points
 from nbr.ways import Cost, Limits, Unfit, Way, auto
 from nbr.world import World
 
@@ -34,7 +33,7 @@ LONGEST = 128  # sweeps of the last try, each twice as long as the one before
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnPoints:
     """Sampled points, how they came about, and which share of the prior's points was kept."""
 
     points: Tensor
@@ -50,14 +49,14 @@ class Drawn:
     def width(self) -> float:
         return 0.0 if self.exact else 1.0
 
-    def narrowed(self, other: Drawn) -> Drawn:
+    def narrowed(self, other: DrawnPoints) -> DrawnPoints:
         return self
 
-    def beside(self, proved: Drawn) -> Drawn:
+    def beside(self, proved: DrawnPoints) -> DrawnPoints:
         return proved
 
 
-def draw(model: Model, count: int, given: Expression | None, generator: torch.Generator) -> Drawn:
+def draw(model: Model, count: int, given: Expression | None, generator: torch.Generator) -> DrawnPoints:
     """Points of P_0 P_keep inside a condition, by the first way that fits."""
     return Sampler(model, given).draw(count, generator)
 
@@ -69,10 +68,10 @@ class Sampler:
     model: Model
     given: Expression | None
 
-    def draw(self, count: int, generator: torch.Generator) -> Drawn:
+    def draw(self, count: int, generator: torch.Generator) -> DrawnPoints:
         if count < 0:
             raise NbrError(f"the number of samples must not be below 0: {count}")
-        found = auto(SAMPLES, Sample(self, count, generator), Limits()).found
+        found = auto(SAMPLES, DrawnSample(self, count, generator), Limits()).found
         assert found is not None  # chains always find something, or say why not; so does what is drawn forward
         return found
 
@@ -82,7 +81,7 @@ class Sampler:
     @cached_property
     def listed(self) -> tuple[Tensor, Tensor, float] | None:
         """All points, their chances, and which share of the prior they keep; None where they cannot be listed."""
-        points = listing(self.model.world)
+        points = numbered_points(self.model.world)
         try:
             weights = None if points is None else log_weights(self.model, points)
         except Unfit:
@@ -105,7 +104,7 @@ class Sampler:
         """Small tables in which every value stands for itself; `Unfit` where there are none."""
         said: list[Expression] = [] if self.given is None else [self.given]
         for name, variable in self.model.world.variables.items():
-            values = listing(World({name: variable}), VALUES)
+            values = numbered_points(World({name: variable}), VALUES)
             if values is None:
                 raise Unfit(f"{name!r} has more than {VALUES} values")
             shown = [variable.show(code) for code in values.points[:, 0].tolist()]
@@ -119,7 +118,7 @@ class Sampler:
 
 
 @dataclass(frozen=True)
-class Sample:
+class DrawnSample:
     """So many points of a sampler."""
 
     of: Sampler
@@ -127,38 +126,38 @@ class Sample:
     generator: torch.Generator
 
 
-class Listed(Way[Sample, Drawn]):
+class ListedSamples(Way[DrawnSample, DrawnPoints]):
     """Exactly, from the list of all points."""
 
     name = "listed"
 
-    def unfit(self, asked: Sample) -> str | None:
+    def unfit(self, asked: DrawnSample) -> str | None:
         return None if asked.of.listed is not None else "there are too many points to list"
 
-    def cost(self, asked: Sample) -> Cost:
+    def cost(self, asked: DrawnSample) -> Cost:
         return Cost(0.0, sure=True)
 
-    def solve(self, asked: Sample, limits: Limits) -> Drawn:
+    def solve(self, asked: DrawnSample, limits: Limits) -> DrawnPoints:
         assert asked.of.listed is not None
         points, chance, share = asked.of.listed
         if not asked.count:
-            return Drawn(points[:0], self.name, share)
+            return DrawnPoints(points[:0], self.name, share)
         numbers = torch.multinomial(chance, asked.count, replacement=True, generator=asked.generator)
-        return Drawn(points[numbers], self.name, share)
+        return DrawnPoints(points[numbers], self.name, share)
 
 
-class Kept(Way[Sample, Drawn]):
+class KeptSamples(Way[DrawnSample, DrawnPoints]):
     """Equation (9): a point of the prior, drawn inside the condition, is kept with probability P_keep."""
 
     name = "kept"
 
-    def unfit(self, asked: Sample) -> str | None:
+    def unfit(self, asked: DrawnSample) -> str | None:
         return CLOSED if asked.of.model.closed else None
 
-    def cost(self, asked: Sample) -> Cost:
+    def cost(self, asked: DrawnSample) -> Cost:
         return Cost(0.02)
 
-    def solve(self, asked: Sample, limits: Limits) -> Drawn:
+    def solve(self, asked: DrawnSample, limits: Limits) -> DrawnPoints:
         draws, count, generator = asked.of.draws, asked.count, asked.generator
         found: list[Tensor] = []
         kept = tried = 0
@@ -171,21 +170,21 @@ class Kept(Way[Sample, Drawn]):
             if tried >= TRIED and kept < RARE * tried:
                 raise Unfit(f"of {tried:,} points of the prior {kept} are kept")
         points = torch.cat(found)[:count] if found else draws.points(1, generator)[:0]
-        return Drawn(points, self.name, draws.share * kept / tried if tried else 1.0)
+        return DrawnPoints(points, self.name, draws.share * kept / tried if tried else 1.0)
 
 
-class Forward(Way[Sample, Drawn]):
+class Forward(Way[DrawnSample, DrawnPoints]):
     """Points of the prior, closed variables as the least model of rules drawn for each; kept as far as rules hold."""
 
     name = "forward"
 
-    def unfit(self, asked: Sample) -> str | None:
+    def unfit(self, asked: DrawnSample) -> str | None:
         return None if asked.of.model.closed else "no variable is closed"
 
-    def cost(self, asked: Sample) -> Cost:
+    def cost(self, asked: DrawnSample) -> Cost:
         return Cost(0.05)
 
-    def solve(self, asked: Sample, limits: Limits) -> Drawn:
+    def solve(self, asked: DrawnSample, limits: Limits) -> DrawnPoints:
         model, given, generator = asked.of.model, asked.of.given, asked.generator
         parts = [] if given is None else [each for each in conjuncts(given) if not each.names() & model.closed]
         draws = Draws.of(model, conjunction(parts))
@@ -198,36 +197,36 @@ class Forward(Way[Sample, Drawn]):
             kept, tried = kept + len(points), tried + BATCH
             if tried >= TRIED and kept < RARE * tried:
                 raise NbrError(f"of {tried:,} points drawn {kept} meet the condition and the rules: too few to go on")
-        return Drawn(torch.cat(found)[: asked.count], self.name, draws.share * kept / tried if tried else 1.0)
+        return DrawnPoints(torch.cat(found)[: asked.count], self.name, draws.share * kept / tried if tried else 1.0)
 
 
-class Contracted(Way[Sample, Drawn]):
+class ContractedSamples(Way[DrawnSample, DrawnPoints]):
     """Exactly, variable after variable along an order of summing."""
 
     name = "contracted"
 
-    def cost(self, asked: Sample) -> Cost:
+    def cost(self, asked: DrawnSample) -> Cost:
         return Cost(0.05)
 
-    def solve(self, asked: Sample, limits: Limits) -> Drawn:
+    def solve(self, asked: DrawnSample, limits: Limits) -> DrawnPoints:
         tables, world = asked.of.tables, asked.of.model.world
         if asked.of.share == 0:
             raise NbrError("nothing can be drawn: no point meets the condition and the rules")
         numbers = tables.draw(asked.count, asked.of.given, asked.generator)
         codes = [tables.values[name].codes[numbers[name]] for name in world.names]
-        return Drawn(torch.stack(codes, dim=1), self.name, asked.of.share)
+        return DrawnPoints(torch.stack(codes, dim=1), self.name, asked.of.share)
 
 
-class Chained(Way[Sample, Drawn]):
+class Chained(Way[DrawnSample, DrawnPoints]):
     """Chains that run until they have met, or else say that they have not."""
 
     name = "chains"
     proves = False
 
-    def unfit(self, asked: Sample) -> str | None:
+    def unfit(self, asked: DrawnSample) -> str | None:
         return CLOSED if asked.of.model.closed else None
 
-    def solve(self, asked: Sample, limits: Limits) -> Drawn:
+    def solve(self, asked: DrawnSample, limits: Limits) -> DrawnPoints:
         draws = asked.of.draws
         starts = torch.cat([draws.points(BATCH, asked.generator) for _ in range(TRIED // BATCH)])
         weights = torch.cat([draws.log_weights(part) for part in starts.split(BATCH)])
@@ -237,10 +236,16 @@ class Chained(Way[Sample, Drawn]):
         return _from_chains(Chains(draws, asked.of.given, starts, weights, asked.generator), asked.count, share)
 
 
-SAMPLES: list[Way[Sample, Drawn]] = [Listed(), Kept(), Forward(), Contracted(), Chained()]
+SAMPLES: list[Way[DrawnSample, DrawnPoints]] = [
+    ListedSamples(),
+    KeptSamples(),
+    Forward(),
+    ContractedSamples(),
+    Chained(),
+]
 
 
-def _from_chains(chains: Chains, count: int, acceptance: float) -> Drawn:
+def _from_chains(chains: Chains, count: int, acceptance: float) -> DrawnPoints:
     sweeps, met = SWEEPS, math.inf
     while met > MET and sweeps <= LONGEST:
         watch = Watch()
@@ -255,4 +260,4 @@ def _from_chains(chains: Chains, count: int, acceptance: float) -> Drawn:
             chains.sweep()
         found.append(chains.state)
     method = "chains" if met <= MET else f"chains that have not converged (R-hat {met:.2f}, above {MET})"
-    return Drawn(torch.cat(found)[:count], method, acceptance, exact=False)
+    return DrawnPoints(torch.cat(found)[:count], method, acceptance, exact=False)

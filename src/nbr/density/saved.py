@@ -12,11 +12,8 @@ from nbr.density.written import written as prior_written
 from nbr.errors import NbrError, suggest
 from nbr.model import Model
 from nbr.priors import Prior
-from nbr.rules import written
-from nbr.rules.base import Rule
-from nbr.rules.codec import Codec
-from nbr.rules.told import Choices, Sources, possibilities, read_rule, together_by_hand, together_plain
-from nbr.tables.seen_together import Together
+from nbr.rules import Choices, Codec, Rule, Sources, possibilities, read_rule, together_by_hand, together_plain, written
+from nbr.tables import Together
 from nbr.world import World
 
 IN_TOML = (

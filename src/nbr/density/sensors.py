@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from nbr import registry
 from nbr.errors import NbrError
-from nbr.language import span
-from nbr.rules.sensor import NAMED, Sensing
+from nbr.language import names_in_range
+from nbr.rules import NAMED, Sensing
 
 OPEN = "open"  # in the context of a reader: the sensor of a name, as a file may give it
 
@@ -39,7 +39,7 @@ def read(spec: object, parts: registry.Parts, by_hand: bool) -> dict[str, Sensin
                 raise NbrError(f"the sensor of {names!r} is a name, such as 'mnist-10', and not {source!r}")
             if source not in opened:
                 opened[source] = _opened(source, parts)
-            for name in span(names):
+            for name in names_in_range(names):
                 if name in found:
                     raise NbrError(f"{name!r} has two sensors")
                 found[name] = opened[source]

@@ -25,7 +25,7 @@ POINTS = 1 << 17  # completions in all, where there are few shared values
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SharedSample:
     """Points, the number of the shared value that each has, and weights that sum to 1."""
 
     points: Tensor
@@ -44,7 +44,7 @@ def sampled(
     inside: Expression | None,
     deadline: float,
     generator: torch.Generator,
-) -> Sampled:
+) -> SharedSample:
     """Shared values z drawn from the model inside a part of the condition, each with the values asked about.
 
     That part must be told by one of the two sets, so that P(part | z) is settled. Draws inside it have z as often as
@@ -68,7 +68,7 @@ def sampled(
         often = torch.where(met > 0, often[: len(met)] / met, 0.0)
     chance = chance * often[: len(chance), None]
     number = torch.arange(len(filled)).repeat_interleave(filled.shape[1])
-    return Sampled(filled.flatten(0, 1), number, (chance / chance.sum()).flatten())
+    return SharedSample(filled.flatten(0, 1), number, (chance / chance.sum()).flatten())
 
 
 def _distinct(

@@ -8,13 +8,13 @@ from functools import cached_property
 import torch
 
 from nbr import clock
+from nbr.calculus import ganak
 from nbr.density.contracted import contracted
 from nbr.density.counted import countable, counted
 from nbr.density.draws import Draws
-from nbr.density.estimate import Found, drawn, split
+from nbr.density.estimate import Estimated, drawn, split
 from nbr.density.weighted import listable, listed
 from nbr.errors import NbrError, install
-from nbr.inference import ganak
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.ways import SHARES, Cost, Limits, Unfit, Way, auto
@@ -40,14 +40,14 @@ class Ratio:
         """It says where the prior rules out the condition."""
         return Draws.of(self.model, self.condition)
 
-    def exactly(self, both: float, whole: float, method: str) -> Found:
+    def exactly(self, both: float, whole: float, method: str) -> Estimated:
         """The ratio of two sums; an error where the second is 0."""
         if whole <= 0:
             raise nothing(self.condition)
-        return Found(min(1.0, both / whole), 0.0, method)
+        return Estimated(min(1.0, both / whole), 0.0, method)
 
 
-class Listed(Way[Ratio, Found]):
+class ListedSum(Way[Ratio, Estimated]):
     """All points that matter, weighed one by one."""
 
     name = "listed"
@@ -61,7 +61,7 @@ class Listed(Way[Ratio, Found]):
         rules = sum(len(body.rules) for body in asked.model.bodies)
         return Cost(2e-8 * (listable(asked.model, asked.names) or 0) * (rules + len(asked.model.world)), sure=True)
 
-    def solve(self, asked: Ratio, limits: Limits) -> Found:
+    def solve(self, asked: Ratio, limits: Limits) -> Estimated:
         points = listed(asked.model, asked.names)
         if points is None:
             raise Unfit("the prior has no score for points")
@@ -75,7 +75,7 @@ class Listed(Way[Ratio, Found]):
         return asked.exactly(float((yes - whole).exp()), 1.0, self.name)
 
 
-class Contracted(Way[Ratio, Found]):
+class ContractedSum(Way[Ratio, Estimated]):
     """Small tables, multiplied and summed along an order that is found once."""
 
     name = "contracted"
@@ -83,14 +83,14 @@ class Contracted(Way[Ratio, Found]):
     def cost(self, asked: Ratio) -> Cost:
         return Cost(0.01)
 
-    def solve(self, asked: Ratio, limits: Limits) -> Found:
+    def solve(self, asked: Ratio, limits: Limits) -> Estimated:
         found = contracted(asked.model, [(asked.question, asked.condition)], SHARES["order of sums"] * limits.left)
         if found is None:
             raise Unfit("the tables would be too large")
         return asked.exactly(0.0 if found[0] is None else found[0], 0.0 if found[0] is None else 1.0, self.name)
 
 
-class Counted(Way[Ratio, Found]):
+class CountedSum(Way[Ratio, Estimated]):
     """By a counter of weighted models, if it finishes."""
 
     name = "counted"
@@ -104,13 +104,13 @@ class Counted(Way[Ratio, Found]):
     def cost(self, asked: Ratio) -> Cost:
         return Cost(0.05)
 
-    def solve(self, asked: Ratio, limits: Limits) -> Found | None:
+    def solve(self, asked: Ratio, limits: Limits) -> Estimated | None:
         _ = asked.draws  # says where the prior rules out the condition
         sums = counted(asked.model, asked.question, asked.condition, limits.deadline)
         return None if sums is None else asked.exactly(*sums, self.name)
 
 
-class Drawn(Way[Ratio, Found]):
+class DrawnSum(Way[Ratio, Estimated]):
     """Draws of the prior inside the condition, weighed by what the rules keep."""
 
     name = "drawn"
@@ -119,24 +119,24 @@ class Drawn(Way[Ratio, Found]):
     def unfit(self, asked: Ratio) -> str | None:
         return CLOSED if asked.model.closed else None
 
-    def solve(self, asked: Ratio, limits: Limits) -> Found:
+    def solve(self, asked: Ratio, limits: Limits) -> Estimated:
         what = asked.draws, asked.question, asked.condition, limits.deadline, asked.generator
         return split(*what) or drawn(*what)
 
 
-SUMS: list[Way[Ratio, Found]] = [Listed(), Contracted(), Counted(), Drawn()]
+SUMS: list[Way[Ratio, Estimated]] = [ListedSum(), ContractedSum(), CountedSum(), DrawnSum()]
 
 
-def value(asked: Ratio, budget: float) -> Found:
+def value(asked: Ratio, budget: float) -> Estimated:
     """P(Q | C) by all ways that fit, and in words what more time might do."""
     result = auto(SUMS, asked, Limits(clock.now() + budget, tolerance=0.0))
     found = result.found
     if found is None:
-        found = Found(None, None, "not computed", "; ".join(result.unfit) or "there was no time to examine it")
+        found = Estimated(None, None, "not computed", "; ".join(result.unfit) or "there was no time to examine it")
     proving = [way.name for way in SUMS if way.proves and way.name in result.open]
     if found.value is None and proving:
         more = f"{' and '.join(proving)}: stopped when the time was up; with more time it may be exact"
-        return Found(None, None, found.method, f"{found.reason}; {more}" if found.reason else more)
+        return Estimated(None, None, found.method, f"{found.reason}; {more}" if found.reason else more)
     return found
 
 

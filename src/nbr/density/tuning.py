@@ -15,12 +15,11 @@ from torch import Tensor
 from nbr import clock
 from nbr.density.contracted import Asked, network
 from nbr.errors import NbrError
-from nbr.factors import Network, Unfit, taken_apart
-from nbr.language import Expression, stated
-from nbr.language.expressions import And
+from nbr.factors import Network, taken_apart
+from nbr.language import And, Expression, as_statement
 from nbr.model import Model
 from nbr.rules import Rule
-from nbr.ways import SHARES
+from nbr.ways import SHARES, Unfit
 
 Wanted = tuple[str, str | None, float]  # a question, its condition, and how often it should hold
 
@@ -106,8 +105,8 @@ def _read(model: Model, wanted: Sequence[Wanted]) -> tuple[list[Asked], Tensor]:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             raise NbrError(f"answer {number}: a probability must be a number from 0 to 1, not {value!r:.60}")
         try:
-            condition = None if given is None else stated(given, model.world, "condition")
-            asked.append((stated(question, model.world, "question"), condition))
+            condition = None if given is None else as_statement(given, model.world, "condition")
+            asked.append((as_statement(question, model.world, "question"), condition))
         except NbrError as error:
             raise NbrError(f"answer {number}: {error}") from None
         targets.append(float(value))

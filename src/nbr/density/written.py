@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError, suggest
-from nbr.language import span
+from nbr.language import names_in_range
 from nbr.model import Model
 from nbr.priors import Independent, Prior, numbers, uniform
 from nbr.world import Variable, World
@@ -33,7 +33,7 @@ def written(world: World, table: object) -> Independent:
     columns = dict(zip(world.names, uniform(world).columns, strict=True))
     named: set[str] = set()
     for key, said in table.items():
-        for name in span(key):
+        for name in names_in_range(key):
             try:
                 world.column(name)
                 if name in named:
@@ -102,7 +102,7 @@ def _counts(variable: Variable, mean: float, spread: float) -> Tensor:
         )
     cells = torch.stack([low, high, torch.full_like(low, math.nan), mass / mass.sum()], dim=1)
     tails = torch.full((2,), numbers.BLIND, dtype=torch.float64)
-    return numbers.Numbers(variable, cells, tails, variable.step, variable.step).packed()
+    return numbers.NumberCells(variable, cells, tails, variable.step, variable.step).packed()
 
 
 def _labels(variable: Variable, said: object) -> Tensor:

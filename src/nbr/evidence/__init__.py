@@ -16,66 +16,6 @@ empty set. All functions are differentiable, broadcast over batch dimensions, an
 (0.375, 1.0)
 """
 
-from nbr.evidence.combine import (
-    cautious,
-    conflict,
-    conjunctive,
-    dempster,
-    disjunctive,
-    separable_support,
-    yager,
-)
-from nbr.evidence.decide import pignistic, plausibility_transform
-from nbr.evidence.decomposition import from_log_weights, log_weights, weights
-from nbr.evidence.frame import Frame
-from nbr.evidence.revise import condition, discount, normalise, restrict
-from nbr.evidence.sources import categorical, simple_support, vacuous
-from nbr.evidence.transforms import (
-    belief,
-    commonality,
-    from_belief,
-    from_commonality,
-    from_implicability,
-    from_plausibility,
-    implicability,
-    moebius_subsets,
-    moebius_supersets,
-    plausibility,
-    zeta_subsets,
-    zeta_supersets,
-)
+from nbr.doors import door
 
-__all__ = [
-    "Frame",
-    "belief",
-    "categorical",
-    "cautious",
-    "commonality",
-    "condition",
-    "conflict",
-    "conjunctive",
-    "dempster",
-    "discount",
-    "disjunctive",
-    "from_belief",
-    "from_commonality",
-    "from_implicability",
-    "from_log_weights",
-    "from_plausibility",
-    "implicability",
-    "log_weights",
-    "moebius_subsets",
-    "moebius_supersets",
-    "normalise",
-    "pignistic",
-    "plausibility",
-    "plausibility_transform",
-    "restrict",
-    "separable_support",
-    "simple_support",
-    "vacuous",
-    "weights",
-    "yager",
-    "zeta_subsets",
-    "zeta_supersets",
-]
+__getattr__, __dir__, __all__ = door(__name__)

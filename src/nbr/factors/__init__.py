@@ -1,8 +1,5 @@
 """Rules and a prior as a product of small tables, summed along an order that is found once."""
 
-from nbr.factors.network import Network
-from nbr.factors.structure import taken_apart
-from nbr.factors.values import Values
-from nbr.ways import Unfit
+from nbr.doors import door
 
-__all__ = ["Network", "Unfit", "Values", "taken_apart"]
+__getattr__, __dir__, __all__ = door(__name__)

@@ -19,12 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nbr.factors.values import Values
-from nbr.language import Expression
+from nbr.factors.value_codes import ValueCodes
+from nbr.language import Expression, Linear, linears
 from nbr.language import expressions as ex
-from nbr.language.linear import Linear, linears
-from nbr.priors import Prior
-from nbr.priors.base import HIDDEN, Curve, Factor
+from nbr.priors import HIDDEN, Curve, Factor, Prior
 from nbr.ways import Unfit
 from nbr.world import World
 
@@ -95,7 +93,7 @@ def substituted(statement: Expression, bits: Mapping[Linear, str]) -> Expression
     return ex.rebuilt(statement, change)
 
 
-def shares(prior: Prior, world: World, tied: Tied, values: Mapping[str, Values]) -> Factor:
+def shares(prior: Prior, world: World, tied: Tied, values: Mapping[str, ValueCodes]) -> Factor:
     """How likely the bits are, given the pieces that all numbers are in."""
     curves = {}
     for name in tied.names:
@@ -212,7 +210,7 @@ def _to_one(weights: Tensor, width: Tensor) -> Tensor:
     return weights / weights.flatten(1).sum(dim=1).view_as(total)
 
 
-def _ranges(world: World, name: str, values: Values) -> list[tuple[float, float]]:
+def _ranges(world: World, name: str, values: ValueCodes) -> list[tuple[float, float]]:
     variable = world.variables[name]
     assert variable.numeric
     found = []

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from nbr.factors.order import Order, Scope, Step
 from nbr.factors.waves import Wave, waves
-from nbr.priors.columns import pick
+from nbr.priors import pick
 
 SAFE = 500.0  # nats that scaling may have taken out in all before what was lost to underflow could count
 SMALL = 1 << 16  # numbers of a table up to which those of steps of one shape are stacked

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nbr.factors.structure import Structure
-from nbr.inference.hidden import Factor, mixture
-from nbr.inference.selectors import Selectors
+from nbr.calculus import Factor, Selectors, selector_mixture
+from nbr.factors.structures import Structure
 from nbr.model import presence
 from nbr.rules import Rule
 
@@ -30,7 +29,7 @@ def hanging(bodies: Sequence[Sequence[Rule]]) -> Hanging:
         likeliest = [torch.as_tensor(rule.likeliest, dtype=torch.float64).detach() for rule in body]
         together = presence(body, torch.stack(likeliest)) if body else None
         if isinstance(together, Selectors):
-            some, found = mixture(together, f"source {number}")
+            some, found = selector_mixture(together, f"source {number}")
             tables += some
             rules |= {body[position]: each for position, each in found.items()}
     return Hanging(tables, rules)

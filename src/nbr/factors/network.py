@@ -16,12 +16,10 @@ from nbr.factors.contraction import aligned
 from nbr.factors.hanging import hanging, shared
 from nbr.factors.order import SECONDS
 from nbr.factors.several import several
-from nbr.factors.structure import Compiled, Structure, compiled, structure, too_wide
-from nbr.factors.values import Values
-from nbr.language import Expression
-from nbr.language.expressions import conjuncts
-from nbr.priors import Prior
-from nbr.priors.base import Factor
+from nbr.factors.structures import Compiled, Structure, compiled, structure_of, too_wide
+from nbr.factors.value_codes import ValueCodes
+from nbr.language import Expression, conjuncts
+from nbr.priors import Factor, Prior
 from nbr.rules import Rule
 from nbr.ways import Unfit
 from nbr.world import World
@@ -79,7 +77,7 @@ class Network:
         if any(sum(rule in fuzzy for rule in body) > 1 for body in rules):
             raise Unfit("several fuzzy rules: the smallest of their grades counts, which is not a product")
         statements = [rule.at_least(1.0) for rule in crisp]
-        made = structure(world, [each for each in statements if each is not None], said)
+        made = structure_of(world, [each for each in statements if each is not None], said)
         codes = {name: each.codes for name, each in made.values.items()}
         grades = [rule.factor(codes) for rule in fuzzy]
         tables = [each for each in grades if isinstance(each, Tensor)]
@@ -102,7 +100,7 @@ class Network:
         return cls(world, made, plan, crisp, fuzzy, tuple(tables), tuple(masses), sharing)
 
     @property
-    def values(self) -> Mapping[str, Values]:
+    def values(self) -> Mapping[str, ValueCodes]:
         """The values of each variable that are told apart."""
         return self.structure.values
 

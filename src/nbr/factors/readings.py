@@ -32,7 +32,9 @@ class Read:
     value: Tensor
 
 
-def largest(order: Order, logs: Sequence[Tensor], seen: Mapping[int, Tensor]) -> tuple[Tensor, dict[int, Tensor]]:
+def largest_product(
+    order: Order, logs: Sequence[Tensor], seen: Mapping[int, Tensor]
+) -> tuple[Tensor, dict[int, Tensor]]:
     """The log of the largest product for each input (n,), and the value of each variable there, (n,) each.
 
     `logs` are tables by their numbers, `seen` what inputs say beside some tables of one variable: (n, values) each.
@@ -75,7 +77,7 @@ def _at(table: Tensor, step: Step, side: int, rows: Tensor, point: Mapping[int, 
     return aligned(found, (ROW, *own), (ROW, *step.summed))
 
 
-def rivals(
+def rival_products(
     order: Order, logs: Sequence[Tensor], same: Mapping[int, Tensor], other: Mapping[int, Tensor], together: bool
 ) -> tuple[Tensor, Tensor]:
     """The log of the largest product at what was read (n,), and at anything else (n, changes).

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nbr import clock
+from nbr.calculus import merged_states
 from nbr.factors.order import Order, Step
-from nbr.inference.frontier import merged
 
 ROOM = 1 << 24  # numbers held at a time
 SMALL = 20  # entries of a table of which all forms can be listed
@@ -60,7 +60,7 @@ class Forms:
         return Forms(self.tables[torch.from_numpy(some)], self.weights[some], lost)
 
 
-def possible(order: Order, parts: Sequence[Forms], kept: int, least: float) -> tuple[float, float]:
+def probability_possible(order: Order, parts: Sequence[Forms], kept: int, least: float) -> tuple[float, float]:
     """Bounds on the probability that some values of all variables are allowed by every table."""
     values = list(parts)
     for step in order.steps:
@@ -110,6 +110,6 @@ def _told_apart(tables: Sequence[Tensor], weights: Sequence[NDArray[np.float64]]
     packed = np.packbits(bits, axis=1)
     words = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
     words[:, : packed.shape[1]] = packed
-    states, summed = merged(words.view(np.uint64)[:, None], np.concatenate(list(weights)))
+    states, summed = merged_states(words.view(np.uint64)[:, None], np.concatenate(list(weights)))
     bits = np.unpackbits(states[:, 0].view(np.uint8), axis=1, count=count)
     return Forms(torch.from_numpy(bits.astype(bool)).reshape(len(states), *shape), summed, lost)

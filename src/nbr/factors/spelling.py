@@ -11,11 +11,9 @@ import torch
 from torch import Tensor
 
 from nbr.factors.automata import Automaton, automaton, equality
-from nbr.language import Expression
+from nbr.language import ROUNDING, Expression, Linear, Modulo, compare
 from nbr.language import expressions as ex
-from nbr.language.linear import NEAR, Linear, compared
-from nbr.language.modulo import Modulo
-from nbr.priors.base import HIDDEN
+from nbr.priors import HIDDEN
 from nbr.ways import Unfit
 from nbr.world import World
 
@@ -108,7 +106,7 @@ class Spelling:
             names, holds = self._stepwise([plain[place] for place in order], machine)
             return names, holds if statement.operator == "=" else 1 - holds
         parts: list[Part] = [(names, weight * table) for weight, (names, table) in zip(weights, plain, strict=True)]
-        near = NEAR * (abs(statement.number) + sum(float(table.abs().max()) for _, table in parts))
+        near = ROUNDING * (abs(statement.number) + sum(float(table.abs().max()) for _, table in parts))
         return self._chain(parts, lambda total: _meets(statement.operator, total, statement.number, near))
 
     def _remaining(self, statement: Modulo) -> Part:
@@ -154,4 +152,4 @@ LONG = (ex.Not, ex.Implies, ex.Or, ex.And, ex.Iff, ex.Majority, ex.Count, Linear
 
 def _meets(operator: str, total: float, number: float, near: float = 0.0) -> bool:
     gap = torch.tensor(total - number, dtype=torch.float64)
-    return bool(compared(operator, gap, torch.tensor(near, dtype=torch.float64)))
+    return bool(compare(operator, gap, torch.tensor(near, dtype=torch.float64)))

@@ -24,8 +24,8 @@ COMPARE: dict[str, Callable[[Tensor, float], Tensor]] = {
 }
 INDEX = r"[^\[\]\"',\s]+( [^\[\]\"',\s]+)*"  # of words with single blanks between them, as in wet[living room]
 PLAIN = re.compile(rf"[^\W\d]\w*(\.\w+)*(\[{INDEX}(,{INDEX})*\])?\Z")
-NUMBER = re.compile(r"[-+]?(\d+(\.\d+)?|\.\d+)([eE][-+]?\d+)?\Z")
-LABEL = re.compile(r"\d\w*([.:-]\w+)*\Z")
+NUMBER_PATTERN = re.compile(r"[-+]?(\d+(\.\d+)?|\.\d+)([eE][-+]?\d+)?\Z")
+LABEL_PATTERN = re.compile(r"\d\w*([.:-]\w+)*\Z")
 KEYWORDS = {"and", "or", "not", "in", "true", "false"}
 
 
@@ -156,7 +156,10 @@ class Atom(Expression):
         return COMPARE[self.operator or "="](column, codes[0])
 
     def __str__(self) -> str:
-        words = [value if NUMBER.match(value) or LABEL.match(value) else quoted(value) for value in self.values]
+        words = [
+            value if NUMBER_PATTERN.match(value) or LABEL_PATTERN.match(value) else quoted(value)
+            for value in self.values
+        ]
         if self.operator == "in":
             return f"{quoted(self.name)} in {{{', '.join(words)}}}"
         return quoted(self.name) + self.operator + "".join(words)
@@ -300,7 +303,7 @@ def rebuilt(statement: Expression, change: Callable[[Expression], Expression | N
     return statement.mapped(lambda part: rebuilt(part, change)) if found is None else found
 
 
-def replaced(statement: Expression, atom: Callable[[Atom], Expression]) -> Expression:
+def with_atoms(statement: Expression, atom: Callable[[Atom], Expression]) -> Expression:
     """The same statement with another part in the place of each atom."""
 
     def change(part: Expression) -> Expression | None:

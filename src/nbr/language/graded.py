@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.language.expressions import Atom, Expression, replaced
+from nbr.language.expressions import Atom, Expression, with_atoms
 from nbr.world import World
 
 
@@ -39,7 +39,7 @@ class Graded(Expression):
         return replace(self, part=change(self.part))
 
     def replaced(self, atom: Callable[[Atom], Expression]) -> Expression:
-        return replace(self, part=replaced(self.part, atom))
+        return replace(self, part=with_atoms(self.part, atom))
 
     def __str__(self) -> str:
         return f"{self.part if self.part.rank >= self.rank else f'({self.part})'} @ {self.degree:g}"

@@ -7,14 +7,14 @@ from torch import Tensor
 
 from nbr.language import expressions as ex
 from nbr.language.expressions import Expression
-from nbr.language.linear import NEAR, Linear
+from nbr.language.linear import ROUNDING, Linear
 from nbr.language.modulo import Modulo
 from nbr.world import World
 
 Truth = tuple[Tensor, Tensor]  # booleans: surely true, possibly true
 
 
-def within(statement: Expression, world: World, low: Tensor, high: Tensor) -> Truth:
+def holds_within(statement: Expression, world: World, low: Tensor, high: Tensor) -> Truth:
     """For boxes from low to high, both of shape (boxes, variables) and included.
 
     The labels of a choice are those at the positions from low to high. "Surely" is never said wrongly, and "possibly"
@@ -28,10 +28,10 @@ def within(statement: Expression, world: World, low: Tensor, high: Tensor) -> Tr
             value = torch.full(low.shape[:1], statement.value)
             return value, value
         case ex.Not():
-            surely, possibly = within(statement.part, world, low, high)
+            surely, possibly = holds_within(statement.part, world, low, high)
             return ~possibly, ~surely
         case ex.Implies():
-            (first, maybe), (then, perhaps) = (within(part, world, low, high) for part in statement.parts)
+            (first, maybe), (then, perhaps) = (holds_within(part, world, low, high) for part in statement.parts)
             return ~maybe | then, ~first | perhaps
         case Linear():
             return _linear(statement, world, low, high)
@@ -40,7 +40,8 @@ def within(statement: Expression, world: World, low: Tensor, high: Tensor) -> Tr
             fixed, holds = (low[:, columns] == high[:, columns]).all(dim=1), statement.holds(world, low)
             return fixed & holds, ~fixed | holds
     surely, possibly = (
-        torch.stack(each) for each in zip(*(within(part, world, low, high) for part in statement.parts), strict=True)
+        torch.stack(each)
+        for each in zip(*(holds_within(part, world, low, high) for part in statement.parts), strict=True)
     )
     match statement:
         case ex.And():
@@ -78,13 +79,13 @@ def _linear(statement: Linear, world: World, low: Tensor, high: Tensor) -> Truth
     size = low.new_full(low.shape[:1], abs(statement.number))
     ends = [(weight, low[:, world.column(name)], high[:, world.column(name)]) for weight, name in statement.weights]
     for weight, part in statement.counted:
-        surely, possibly = within(part, world, low, high)
+        surely, possibly = holds_within(part, world, low, high)
         ends.append((weight, surely.to(low.dtype), possibly.to(low.dtype)))
     for weight, lower, upper in ends:
         first, last = weight * lower, weight * upper
         least, most = least + first.minimum(last), most + first.maximum(last)
         size = size + first.abs().maximum(last.abs())
-    near = NEAR * size
+    near = ROUNDING * size
     some = torch.where(least == most, near, 0.0)  # at a single point as in `holds`; else on the safe side
     equal, apart = (least == most) & (least.abs() <= near), (least > near) | (most < -near)
     match statement.operator:

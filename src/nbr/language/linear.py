@@ -9,11 +9,11 @@ from itertools import permutations
 from torch import Tensor
 
 from nbr.errors import NbrError, suggest
-from nbr.language.expressions import Atom, Count, Expression, Not, quoted, rebuilt, replaced
+from nbr.language.expressions import Atom, Count, Expression, Not, quoted, rebuilt, with_atoms
 from nbr.language.ranges import counted as written_out
 from nbr.world import World
 
-NEAR = 1e-9  # of the numbers added up: what counts as equal, since sums are rounded
+ROUNDING = 1e-9  # of the numbers added up: what counts as equal, since sums are rounded
 TURNED = {"=": "=", "!=": "!=", ">=": "<=", "<=": ">=", ">": "<", "<": ">"}
 
 
@@ -60,7 +60,7 @@ class Linear(Expression):
         for weight, part in self.counted:
             share = weight * part.holds(world, points).to(points.dtype)
             total, size = total + share, size + share.abs()
-        return compared(self.operator, total - self.number, NEAR * size)
+        return compare(self.operator, total - self.number, ROUNDING * size)
 
     def mapped(self, change: Callable[[Expression], Expression]) -> Expression:
         return replace(self, counted=tuple((weight, change(part)) for weight, part in self.counted))
@@ -69,7 +69,7 @@ class Linear(Expression):
         moved = [(weight, atom(Atom(name, at=self.at))) for weight, name in self.weights]
         weights = tuple((weight, each.name) for weight, each in moved if isinstance(each, Atom))
         return replace(
-            self, weights=weights, counted=tuple((weight, replaced(part, atom)) for weight, part in self.counted)
+            self, weights=weights, counted=tuple((weight, with_atoms(part, atom)) for weight, part in self.counted)
         )
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class Linear(Expression):
         return f"{' + '.join(left) or '0'}{self.operator}{' + '.join(right) or '0'}"
 
 
-def compared(operator: str, gap: Tensor, near: Tensor) -> Tensor:
+def compare(operator: str, gap: Tensor, near: Tensor) -> Tensor:
     """Whether a gap is as the operator asks; what is near 0 is equal."""
     equal = gap.abs() <= near
     match operator:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError, suggest
-from nbr.language.expressions import COMPARE, Atom, Expression, quoted, replaced
+from nbr.language.expressions import COMPARE, Atom, Expression, quoted, with_atoms
 from nbr.language.linear import times, written
 from nbr.world import World
 
@@ -79,7 +79,7 @@ class Modulo(Expression):
     def replaced(self, atom: Callable[[Atom], Expression]) -> Expression:
         moved = [(weight, atom(Atom(name, at=self.at))) for weight, name in self.weights]
         weights = tuple((weight, each.name) for weight, each in moved if isinstance(each, Atom))
-        counted = tuple((weight, replaced(part, atom)) for weight, part in self.counted)
+        counted = tuple((weight, with_atoms(part, atom)) for weight, part in self.counted)
         return replace(self, weights=weights, counted=counted)
 
     def __str__(self) -> str:

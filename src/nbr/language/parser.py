@@ -76,7 +76,7 @@ def parse(text: str, world: World | None = None) -> ex.Expression:
     if found is None:
         found, names, plain = _spaced(text, world)
         if any(sign in text for sign in "<>"):
-            found = ex.replaced(found, _between_numbers)
+            found = ex.with_atoms(found, _between_numbers)
         if plain == text:  # else it is the world that says what it means
             _before.put(text, found, OF_A_NAME * names + OF_A_LETTER * len(text))
     return found if world is None else resolved(found, world)

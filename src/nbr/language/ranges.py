@@ -76,10 +76,10 @@ def spread(first: str, last: str, at: int) -> list[str]:
     return list(some)
 
 
-def span(name: str) -> list[str]:
+def names_in_range(name: str) -> list[str]:
     """The names that a range such as x1..x4 stands for; another name stands for itself. Leading zeros are kept.
 
-    >>> span("x08..x10"), span("rain")
+    >>> names_in_range("x08..x10"), names_in_range("rain")
     (['x08', 'x09', 'x10'], ['rain'])
     """
     return list(_Range.of(name)) if ".." in name else [name]

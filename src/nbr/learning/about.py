@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from nbr.learning.bank import Bank
-from nbr.learning.training import WARM, Settings
+from nbr.learning.training import WARM, FitSettings
 from nbr.priors import Mixture, Prior, marginals, relearned, trees
 from nbr.reasoner import Reasoner
 from nbr.rules import Neural
@@ -31,11 +31,11 @@ WIDTH = 64  # of each network
 BATCH = 256
 FILLS = 4  # completions of a row with holes
 SURE = 3.0  # the logit that the belief of a rule starts from
-SETTINGS = Settings(decay=1.0, every=20, patience=8)
+SETTINGS = FitSettings(decay=1.0, every=20, patience=8)
 
 
 @dataclass(frozen=True)
-class Examples:
+class LabelledRows:
     """Rows with every label in turn, and what a prior says of each label."""
 
     encoded: Tensor  # (rows, fills, columns): holes filled
@@ -134,7 +134,7 @@ def _bank(rows: Table, at: int, seed: int) -> Bank:
     return bank
 
 
-def _examples(bank: Bank, prior: Prior, rows: Table, at: int, base: Tensor, seed: int) -> Examples:
+def _examples(bank: Bank, prior: Prior, rows: Table, at: int, base: Tensor, seed: int) -> LabelledRows:
     world, rest = rows.world, rows.codes.clone()
     rest[:, at] = torch.nan
     holes = bool(rest[:, [place for place in range(len(world)) if place != at]].isnan().any())
@@ -145,10 +145,10 @@ def _examples(bank: Bank, prior: Prior, rows: Table, at: int, base: Tensor, seed
     labels = filled[:1, 0].repeat(base.shape[1], 1)
     labels[:, at] = torch.arange(len(labels), dtype=labels.dtype)
     shown = bank.encode(labels)[:, place]
-    return Examples(encoded, place, shown, base.to(encoded.dtype), rows.codes[:, at].long())
+    return LabelledRows(encoded, place, shown, base.to(encoded.dtype), rows.codes[:, at].long())
 
 
-def _train(bank: Bank, examples: Examples, fold: Tensor, seed: int) -> Tensor:
+def _train(bank: Bank, examples: LabelledRows, fold: Tensor, seed: int) -> Tensor:
     """Each network learns from the rows of other folds, until rows gain no more by the one that has not seen them.
 
     Returns the log probability of the right label of each row by that one.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from nbr.learning.budget import Budget
-from nbr.learning.maker import Maker, Trained, gain, gains
+from nbr.learning.maker import Maker, TrainedBank, gain, gains
 from nbr.learning.splitting import ENOUGH, Split
 from nbr.priors import Independent, Mixture, marginals
 from nbr.tables import Table
@@ -35,13 +35,13 @@ GIVEN_UP = 0.25  # of what rules gain over the prior; more than this, and more t
 class End:
     """The model to deliver, the one that was measured, on which part (None if on nothing), and why it was this one."""
 
-    delivered: Trained
-    measured: Trained
+    delivered: TrainedBank
+    measured: TrainedBank
     part: str | None
     words: str
 
 
-def train_again(maker: Maker, rows: Split, count: int, chosen: Trained, limit: Budget) -> End:
+def train_again(maker: Maker, rows: Split, count: int, chosen: TrainedBank, limit: Budget) -> End:
     """The chosen number of rules, trained on every row, if there is time and that does no harm."""
     if limit.left < (1 if rows.test is None else 2) * SLOWER * chosen.seconds:
         return End(chosen, chosen, "valid" if rows.test is None else "test", HURRIED)
@@ -67,7 +67,7 @@ def train_again(maker: Maker, rows: Split, count: int, chosen: Trained, limit: B
     return End(final, twin, "test", "trained again on all rows")
 
 
-def _trained(maker: Maker, rows: Split, test: Table, count: int, steps: int) -> Iterator[Trained]:
+def _trained(maker: Maker, rows: Split, test: Table, count: int, steps: int) -> Iterator[TrainedBank]:
     """On all rows but those to measure by, then on all; a prior of trees is learned anew from as many."""
     later = [("more rows", rows.trainable), ("all rows", rows.every)]
     stages = [(name, {"train": part, "test": test}, count, steps) for name, part in later]
@@ -78,7 +78,7 @@ def _trained(maker: Maker, rows: Split, test: Table, count: int, steps: int) -> 
         yield maker.relearned(part).train(*stage)
 
 
-def leave_alone(maker: Maker, rows: Split, chosen: Trained, limit: Budget) -> End:
+def leave_alone(maker: Maker, rows: Split, chosen: TrainedBank, limit: Budget) -> End:
     """The prior without rules; trees are learned from every row, if there is time and a twin shows no harm."""
     alone = prior_alone(chosen)
     if rows.test is None and rows.trainable.rows < ENOUGH and isinstance(maker.prior, Mixture):
@@ -94,7 +94,7 @@ def leave_alone(maker: Maker, rows: Split, chosen: Trained, limit: Budget) -> En
     return End(alone, alone, "test", ALONE) if lost > error else End(final, twin, "test", ALONE)
 
 
-def base_rates(maker: Maker, rows: Split, chosen: Trained) -> Trained | None:
+def base_rates(maker: Maker, rows: Split, chosen: TrainedBank) -> TrainedBank | None:
     """What every column says by itself, learned from as many rows; None where the prior says at least that already.
 
     Rules on top of a uniform prior have to say how often a column is so as well: they should not say less than that.
@@ -105,7 +105,7 @@ def base_rates(maker: Maker, rows: Split, chosen: Trained) -> Trained | None:
     return _rated(maker, rows.train).alone(parts, chosen.settings)
 
 
-def leave_rates(maker: Maker, rows: Split, rated: Trained) -> End:
+def leave_rates(maker: Maker, rows: Split, rated: TrainedBank) -> End:
     """Base rates without rules, of all rows; measured by those of fewer."""
     if rows.test is None:
         final = _rated(maker, rows.every).alone({"train": rows.every}, rated.settings)
@@ -121,14 +121,14 @@ def _rated(maker: Maker, table: Table) -> Maker:
     return replace(maker, prior=marginals(table.one_by_one(maker.seed)))
 
 
-def _harmed(chosen: Trained, twin: Trained) -> bool:
+def _harmed(chosen: TrainedBank, twin: TrainedBank) -> bool:
     """Whether a twin gives up more than chance, and more than a share of what was learned, on untouched rows."""
     lost, error = gain(twin, chosen, "test")
     learned, _ = gain(prior_alone(chosen), chosen, "test")
     return lost > max(error, GIVEN_UP * learned)
 
 
-def prior_alone(trained: Trained) -> Trained:
+def prior_alone(trained: TrainedBank) -> TrainedBank:
     """The same model with nothing believed."""
     bank = copy.deepcopy(trained.bank)
     torch.nn.init.constant_(bank.doubt, -torch.inf)

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from nbr.errors import NbrError
-from nbr.points.numbered import listing
-from nbr.rules.codec import Codec
+from nbr.points import numbered_points
+from nbr.rules import Codec
 from nbr.training import Loop
 from nbr.world import Real, World
 
@@ -21,7 +21,7 @@ NOISE = 0.05  # added to codes in training, so that points keep a distance
 
 def autoencode(world: World, latent: int = 8, seed: int = 0) -> Codec:
     """Train encoder and decoder on all points of a world of bits, until each comes back as it was."""
-    listed = listing(world)
+    listed = numbered_points(world)
     if listed is None or not all(variable.boolean for variable in world.variables.values()):
         raise NbrError("an autoencoder is trained on a world of bits that can be listed")
     points = listed.points.float()

@@ -15,20 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from nbr.language import Expression
-from nbr.language.expressions import And, Implies, Not, Or
+from nbr.language import And, Expression, Implies, Not, Or
 from nbr.learning.coarse import Broken, Coarse, Literal
 from nbr.learning.confidence import limited
 from nbr.learning.loglinear import MOST as MOST_WEIGHT
-from nbr.learning.loglinear import Agreed, Chains, Pool, Source, share
+from nbr.learning.loglinear import Agreed, DrawSource, GibbsChains, Pool, share
 from nbr.learning.patterns import Packed, Pattern, search
 from nbr.learning.rates import Rates
 from nbr.learning.splitting import Split
 from nbr.priors import Independent, Prior
-from nbr.rules import Clause
-from nbr.rules.support import Support
+from nbr.progress import Progress, Watcher, silent
+from nbr.rules import Clause, Support
 from nbr.tables import Table
-from nbr.training import Progress, Watcher, silent
 
 AT_ONCE = 8  # clauses that join in one round, no two on the same column
 ROUNDS = 60
@@ -61,7 +59,7 @@ class Grown:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedClauses:
     """What is to be learned beside the beliefs of written clauses, and how."""
 
     learn: bool = True  # further clauses
@@ -72,7 +70,7 @@ class Wanted:
 
 
 def grow(
-    prior: Prior, rows: Split, written: Sequence[Clause], wanted: Wanted, seed: int, watch: Watcher = silent
+    prior: Prior, rows: Split, written: Sequence[Clause], wanted: WantedClauses, seed: int, watch: Watcher = silent
 ) -> Grown:
     """Clauses beside written ones, and the beliefs of all of them."""
     table = rows.train if wanted.judged else rows.trainable
@@ -107,12 +105,12 @@ def grow(
     return Grown(_clauses(members, agreed, coarse, table, wanted), rounds, known)
 
 
-def _source(coarse: Coarse, prior: Prior, rows: int, seed: int) -> tuple[Source, list[np.ndarray] | None]:
+def _source(coarse: Coarse, prior: Prior, rows: int, seed: int) -> tuple[DrawSource, list[np.ndarray] | None]:
     most, least = DRAWS
     count = min(most, max(least, 4 * rows))
     masses = coarse.masses(prior) if isinstance(prior, Independent) else None
     if masses is not None:
-        return Chains(masses, count, seed), masses
+        return GibbsChains(masses, count, seed), masses
     return Pool(coarse.find(prior.sample(most, torch.Generator().manual_seed(seed))), seed), None
 
 
@@ -193,7 +191,9 @@ def _weight(belief: float) -> float:
     return float(min(MOST_WEIGHT, -np.log(max(1 - belief, 1e-300))))
 
 
-def _clauses(members: Sequence[Member], agreed: Agreed, coarse: Coarse, table: Table, wanted: Wanted) -> list[Clause]:
+def _clauses(
+    members: Sequence[Member], agreed: Agreed, coarse: Coarse, table: Table, wanted: WantedClauses
+) -> list[Clause]:
     """The clauses, by what they add to the mean log-likelihood of a row, as if it were taken out alone."""
     adds = np.log1p(agreed.broken * np.expm1(agreed.weights)) - agreed.weights * agreed.broken
     codes = coarse.find(table.codes)

@@ -10,12 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nbr.density.classes import Classes, crossed
-from nbr.density.conditions import allowed
+from nbr.density import Classes, allowed_values, crossed_points
 from nbr.errors import NbrError
-from nbr.language import Expression
-from nbr.language.expressions import Atom, Not
-from nbr.language.linear import compares_numbers
+from nbr.language import Atom, Expression, Not, compares_numbers
 from nbr.priors import Prior
 from nbr.tables import Table
 from nbr.world import Variable, World
@@ -111,7 +108,7 @@ class Coarse:
             raise NbrError(
                 f"the rule {str(statement)!r} reads too many combinations of values to learn a belief for it"
             )
-        points = crossed(
+        points = crossed_points(
             self.world, torch.zeros(1, len(self.world), dtype=torch.float64), [self.columns[i] for i in at]
         )
         return Broken(tuple(at), _strides(sizes), ~statement.holds(self.world, points).numpy())
@@ -133,7 +130,7 @@ class Coarse:
             if column.atoms[0]:
                 here = torch.tensor([value], dtype=torch.float64)
                 parts = [atom if bool(atom.holds_among(self.world, here)) else Not(atom) for atom in _told(column)]
-                inside = allowed(self.world, name, parts)
+                inside = allowed_values(self.world, name, parts)
             else:
                 inside = torch.arange(variable.size or 0) == value
             found.append(math.exp(prior.log_mass({name: inside}) or 0.0))

@@ -24,12 +24,11 @@ from scipy.special import xlogy
 from scipy.stats import beta
 from torch import Tensor
 
+from nbr.calculus import keep_probability_and_slopes
 from nbr.errors import NbrError
-from nbr.inference.point import keep_and_slopes
 from nbr.learning.bank import Bank
 from nbr.learning.objectives import Objective
-from nbr.rules import Rule
-from nbr.rules.support import Support
+from nbr.rules import Rule, Support
 
 CHUNK = 1 << 14  # points graded at a time
 GRID, HALVINGS = 65, 40
@@ -137,7 +136,7 @@ def _profile(bank: Bank, objective: Objective, rows: int) -> _Profile:
 
 
 def _slopes(grades: Tensor, beliefs: Tensor) -> Tensor:
-    kept, slopes = keep_and_slopes(grades, beliefs)
+    kept, slopes = keep_probability_and_slopes(grades, beliefs)
     return slopes / kept[:, None]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from nbr.density.dispersion import dispersion
+from nbr.density import dispersion
 from nbr.priors import Prior
 from nbr.reasoner import Reasoner
 from nbr.rules import Rule

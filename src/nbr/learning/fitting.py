@@ -30,10 +30,10 @@ from nbr.learning.again import (
     train_again,
 )
 from nbr.learning.budget import Budget, begun
-from nbr.learning.clauses import Wanted
+from nbr.learning.clauses import WantedClauses
 from nbr.learning.confidence import checked, supported
 from nbr.learning.fitted import Fitted, HeldOut, learned
-from nbr.learning.maker import Maker, Trained, gains
+from nbr.learning.maker import Maker, TrainedBank, gains
 from nbr.learning.prior_by_name import PriorLike, choose
 from nbr.learning.rates import WORDS
 from nbr.learning.readable import fit_clauses
@@ -41,10 +41,11 @@ from nbr.learning.splitting import Split, split
 from nbr.learning.training import DRAWN
 from nbr.learning.worth import KEPT, ONE_TREE, Worth, affordable, simplest
 from nbr.priors import Independent, Mixture
+from nbr.progress import Watcher, reporter
 from nbr.reasoner import Reasoner
-from nbr.storage.locks import hold
+from nbr.storage import hold
 from nbr.tables import Table, TableLike
-from nbr.training import Watcher, here, reporter
+from nbr.training import here
 from nbr.world import World
 
 GROWTH = (1, 4, 16, 48)  # rules for each set of columns
@@ -169,7 +170,7 @@ def fit_report(
                 "beside rules_from, rules are 'clauses' or none; for networks on top, give the result as prior"
             )
         data = data.one_by_one(seed)
-        wanted = Wanted(rules == "clauses", target=target, level=level, judged=valid is not None)
+        wanted = WantedClauses(rules == "clauses", target=target, level=level, judged=valid is not None)
         return fit_clauses(data, _split(data, valid, seed), prior, rules_from, wanted, seed, reporter(progress))
     most = None if steps is None else _positive(steps)
     sizes = GROWTH if rules == "auto" else (_positive(rules),)
@@ -229,7 +230,7 @@ def _parts(rows: Split) -> dict[str, Table]:
     return {"train": rows.train, "valid": rows.valid} | ({} if rows.test is None else {"test": rows.test})
 
 
-def _grow(maker: Maker, rows: Split, sizes: Sequence[int], limit: Budget) -> tuple[int, Trained]:
+def _grow(maker: Maker, rows: Split, sizes: Sequence[int], limit: Budget) -> tuple[int, TrainedBank]:
     """More rules only while held-out rows gain more than chance would give them: one standard error of the gain.
 
     No more are tried after as many as samples can afford, nor when it is late.

@@ -9,9 +9,8 @@ from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.learning.bank import Bank
-from nbr.points.numbered import listing
-from nbr.rules import CodeNetwork, Rule
-from nbr.rules.codec import Codec
+from nbr.points import numbered_points
+from nbr.rules import Codec, CodeNetwork, Rule
 
 
 class CodeBank(Bank):
@@ -44,7 +43,7 @@ class CodeBank(Bank):
 
 def _companions(codec: Codec, seen: tuple[str, ...]) -> Tensor:
     """For each point the numbers of all points that agree with it on what is seen: (points, ways)."""
-    listed = listing(codec.world)
+    listed = numbered_points(codec.world)
     if listed is None:
         raise NbrError("rules on codes are trained where the points of the world can be listed")
     hidden = [column for column, name in enumerate(codec.world.names) if name not in seen]

@@ -14,8 +14,8 @@ from dataclasses import replace
 import torch
 
 from nbr.learning.bank import Bank
-from nbr.learning.objectives import Listed
-from nbr.learning.training import BankTraining, Settings
+from nbr.learning.objectives import ListedObjective
+from nbr.learning.training import BankTraining, FitSettings
 
 CRISP = 5.0  # logit of the grade of a rule that holds; -5 where it is violated
 APART = 1.0  # logits between yes and no, below which a rule says nothing clearly
@@ -26,7 +26,7 @@ EQUAL = 0.001  # nats a row, and
 SHARE = 0.01  # of what rules gain over the prior: what counts as equally likely
 
 
-def least_committed(bank: Bank, objective: Listed, settings: Settings) -> Bank:
+def least_committed(bank: Bank, objective: ListedObjective, settings: FitSettings) -> Bank:
     """The bank with crisp rules, if rows that it was trained on and rows to choose by are explained as well."""
     tried = copy.deepcopy(bank)
     before = objective.mean(bank, "train")
@@ -44,7 +44,7 @@ def least_committed(bank: Bank, objective: Listed, settings: Settings) -> Bank:
 
 
 @torch.no_grad()
-def _sharpen(bank: Bank, objective: Listed) -> bool:
+def _sharpen(bank: Bank, objective: ListedObjective) -> bool:
     """Make rules crisp that say yes or no, by their last layer, and set their beliefs; whether there were any."""
     found = False
     logits, beliefs = bank.logits(objective.encoded), bank.beliefs

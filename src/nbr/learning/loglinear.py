@@ -24,7 +24,7 @@ MOST = 12.0  # of a weight: a belief of 0.999994
 COUNTING = 0.05  # of the draws of a prior that must still count
 
 
-class Source(ABC):
+class DrawSource(ABC):
     """Where draws of a log-linear model come from."""
 
     @abstractmethod
@@ -32,7 +32,7 @@ class Source(ABC):
         """Classes of columns, each draw as likely as the model has it: (columns, draws)."""
 
 
-class Chains(Source):
+class GibbsChains(DrawSource):
     """Gibbs chains that go on from where they are, for a prior in which columns are independent."""
 
     def __init__(self, masses: Sequence[np.ndarray], count: int, seed: int) -> None:
@@ -66,7 +66,7 @@ class Chains(Source):
         self.state[at] = (ends[:-1] <= share).sum(axis=0)
 
 
-class Pool(Source):
+class Pool(DrawSource):
     """Draws of any prior, taken as often as rules keep them."""
 
     def __init__(self, codes: np.ndarray, seed: int) -> None:
@@ -100,7 +100,7 @@ def agree(
     seen: np.ndarray,
     rows: np.ndarray,
     start: np.ndarray,
-    source: Source,
+    source: DrawSource,
     signed: np.ndarray | None = None,
 ) -> Agreed:
     """The weights at which rules are broken as often as rows break them: Newton's method, over draws.

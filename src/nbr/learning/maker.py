@@ -13,12 +13,13 @@ from nbr import clock
 from nbr.errors import NbrError
 from nbr.learning.bank import Bank
 from nbr.learning.least_committed import least_committed
-from nbr.learning.objectives import Listed, Objective, objective
-from nbr.learning.training import DRAWN, EXACT, BankTraining, Settings
+from nbr.learning.objectives import ListedObjective, Objective, objective
+from nbr.learning.training import DRAWN, EXACT, BankTraining, FitSettings
 from nbr.parallel import mapped
 from nbr.priors import Mixture, Prior, relearned
+from nbr.progress import Watcher, silent
 from nbr.tables import Table
-from nbr.training import Checkpoint, Watcher, fingerprint, generator, here, silent
+from nbr.training import Checkpoint, fingerprint, generator, here
 
 FEW = 4  # rows of which a standard error says so little that it counts twice
 DRAWS = 256  # points that stand for a prior which cannot be written down
@@ -28,12 +29,12 @@ Stage = tuple[str, Parts, int, int | None]  # its name, rows, rules for each set
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedBank:
     """A trained bank, what it was trained by, and how many rows each part had."""
 
     bank: Bank
     objective: Objective
-    settings: Settings
+    settings: FitSettings
     steps: int  # after which its weights were best
     sizes: dict[str, int]
     prior: Prior
@@ -73,20 +74,20 @@ class Maker:
     deadline: float = math.inf  # after which training ends
     least: float = 0.0  # the share of the prior's points below which rules gain nothing by keeping fewer
 
-    def train_each(self, stages: Sequence[Stage]) -> Iterator[Trained]:
+    def train_each(self, stages: Sequence[Stage]) -> Iterator[TrainedBank]:
         """Train stages in order, as far as they are asked for; several processes begin with later ones meanwhile."""
         quiet = self if self.jobs in (None, 1) else replace(self, watch=silent)  # bars would overwrite each other
         return mapped(quiet._stage, stages, self.jobs)
 
-    def _stage(self, stage: Stage) -> Trained:
+    def _stage(self, stage: Stage) -> TrainedBank:
         return self.train(*stage)
 
-    def train(self, stage: str, parts: dict[str, Table], rules: int, steps: int | None = None) -> Trained:
+    def train(self, stage: str, parts: dict[str, Table], rules: int, steps: int | None = None) -> TrainedBank:
         """A bank of so many rules for each set of columns; rows to measure by come first, so that all see the same."""
         parts = {name: parts[name] for name in ("test", "valid", "train") if name in parts}
         bank = Bank(self.prior.world, self.inputs, rules, self.width, self.seed)
         goal = objective(bank, self.prior, parts, self.seed, here(), self.least)
-        settings = EXACT if isinstance(goal, Listed) else DRAWN
+        settings = EXACT if isinstance(goal, ListedObjective) else DRAWN
         settings = replace(settings, steps=steps or self.steps or settings.steps)
         checkpoint = None
         if self.folder is not None:
@@ -97,18 +98,18 @@ class Maker:
         best = BankTraining(bank, goal, settings, checkpoint, self.deadline).run(
             self.watch, words if stage == "choice" else f"{words}, {stage}"
         )
-        if isinstance(goal, Listed):
+        if isinstance(goal, ListedObjective):
             bank = least_committed(bank, goal, settings)
         sizes = {name: table.rows for name, table in parts.items()}
-        return Trained(bank, goal, settings, best, sizes, self.prior, clock.now() - began)
+        return TrainedBank(bank, goal, settings, best, sizes, self.prior, clock.now() - began)
 
-    def alone(self, parts: dict[str, Table], settings: Settings) -> Trained:
+    def alone(self, parts: dict[str, Table], settings: FitSettings) -> TrainedBank:
         """The prior with a bank of which nothing is believed."""
         parts = {name: parts[name] for name in ("test", "valid", "train") if name in parts}
         bank = Bank(self.prior.world, self.inputs, 1, 1, self.seed)
         torch.nn.init.constant_(bank.doubt, -torch.inf)
         sizes = {name: table.rows for name, table in parts.items()}
-        return Trained(bank, objective(bank, self.prior, parts, self.seed, here()), settings, 0, sizes, self.prior)
+        return TrainedBank(bank, objective(bank, self.prior, parts, self.seed, here()), settings, 0, sizes, self.prior)
 
     def relearned(self, table: Table) -> Maker:
         """With a prior of trees learned from other rows; other priors stay as they are."""
@@ -116,7 +117,7 @@ class Maker:
             return self
         return replace(self, prior=relearned(self.prior, table.one_by_one(self.seed), self.watch))
 
-    def fingerprint(self, stage: str, parts: dict[str, Table], rules: int, settings: Settings) -> str:
+    def fingerprint(self, stage: str, parts: dict[str, Table], rules: int, settings: FitSettings) -> str:
         """Of all that decides the weights, so that a checkpoint is not mistaken for another's."""
         return fingerprint(
             stage=stage,
@@ -136,7 +137,7 @@ def _rows(table: Table) -> object:
     return table.codes if table.counts is None else [table.codes, table.counts]
 
 
-def gain(before: Trained, after: Trained, part: str, called: str | None = None) -> tuple[float, float]:
+def gain(before: TrainedBank, after: TrainedBank, part: str, called: str | None = None) -> tuple[float, float]:
     """What a row of a part gains on average, and the standard error of that; `before` may know it by another name."""
     with torch.no_grad():
         was = before.objective.log_prob(before.bank, called or part)
@@ -146,7 +147,7 @@ def gain(before: Trained, after: Trained, part: str, called: str | None = None) 
     return mean, float((weights @ (each - mean) ** 2).sqrt()) / after.sizes[part] ** 0.5
 
 
-def gains(before: Trained, after: Trained, part: str, called: str | None = None, times: float = 1.0) -> bool:
+def gains(before: TrainedBank, after: TrainedBank, part: str, called: str | None = None, times: float = 1.0) -> bool:
     """Whether rows gain more than chance would give them: one standard error (or `times`), more where rows are few."""
     mean, error = gain(before, after, part, called)
     return mean > (times + FEW / after.sizes[part]) * error

@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nbr.density.likelihood import log_sum
+from nbr.calculus import keep_probability
+from nbr.density import log_sum_by_row
 from nbr.errors import NbrError
-from nbr.inference.point import keep
 from nbr.learning.bank import Bank
-from nbr.points.numbered import Listing, listing
+from nbr.points import NumberedPoints, numbered_points
 from nbr.priors import Prior
 from nbr.tables import Table
 from nbr.training import ALONE, Process, generator
@@ -82,7 +82,7 @@ class Objective(ABC):
     def load_state_dict(self, state: dict[str, Any]) -> None: ...
 
 
-class Listed(Objective):
+class ListedObjective(Objective):
     """Equation (11) itself, over all points of a finite world.
 
     In every step the normaliser has all points that rows can be, and of the others some thousand, drawn by how much
@@ -92,7 +92,7 @@ class Listed(Objective):
     def __init__(
         self,
         bank: Bank,
-        listed: Listing,
+        listed: NumberedPoints,
         prior: Tensor,
         parts: dict[str, Table],
         seed: int = 0,
@@ -119,7 +119,7 @@ class Listed(Objective):
     def log_prob(self, bank: Bank, part: str) -> Tensor:
         joint = self._joint(bank)
         row, point, count = self.rows[part]
-        return log_sum(joint.index_select(0, point), row, count) - joint.logsumexp(0)
+        return log_sum_by_row(joint.index_select(0, point), row, count) - joint.logsumexp(0)
 
     def kept(self, bank: Bank) -> float:
         return float((self._joint(bank).logsumexp(0) - self.prior.logsumexp(0)).exp())
@@ -128,7 +128,7 @@ class Listed(Objective):
         joint = self._joint(bank)
         row, point, count = self.rows[part]
         mine = joint.index_select(0, point)
-        weight = (mine - log_sum(mine, row, count)[row]).exp()
+        weight = (mine - log_sum_by_row(mine, row, count)[row]).exp()
         return Spread(self.encoded, joint.softmax(0), row, point, weight, self.shown[part])
 
     def _joint(self, bank: Bank, at: Tensor | None = None) -> Tensor:
@@ -139,13 +139,15 @@ class Listed(Objective):
         return self._of_all(bank, self.encoded[mine], self.prior[mine], len(at))
 
     def _of_all(self, bank: Bank, encoded: Tensor, prior: Tensor, count: int) -> Tensor:
-        return self.process.together(prior + keep(bank(encoded), bank.beliefs).clamp(min=SMALLEST).log(), count)
+        return self.process.together(
+            prior + keep_probability(bank(encoded), bank.beliefs).clamp(min=SMALLEST).log(), count
+        )
 
     def loss(self, bank: Bank, step: int) -> Tensor:
         at, stands = self._points(bank, step)
         joint = self._joint(bank, at)
         row, _, count = self.rows["train"]
-        seen = log_sum(joint.index_select(0, self.place), row, count)
+        seen = log_sum_by_row(joint.index_select(0, self.place), row, count)
         return (joint + stands).logsumexp(0) - self.weights["train"] @ seen
 
     def _points(self, bank: Bank, step: int) -> tuple[Tensor, Tensor]:
@@ -169,7 +171,7 @@ class Listed(Objective):
         self.chance = state["chance"]
 
 
-class Sampled(Objective):
+class SampledObjective(Objective):
     """Equation (13): the normaliser E[P_keep] / alpha from fresh points of the prior, alpha their moving average.
 
     A sample takes 1 / E[P_keep] points of the prior. Where that share has fallen to `least`, a smaller one counts for
@@ -224,7 +226,7 @@ class Sampled(Objective):
     def loss(self, bank: Bank, step: int) -> Tensor:
         filled, points = self._draws(step)
         drawn = torch.cat([filled.flatten(0, 1), points])
-        own = keep(bank(bank.encode(self.process.share(drawn))), bank.beliefs)
+        own = keep_probability(bank(bank.encode(self.process.share(drawn))), bank.beliefs)
         kept = self.process.together(own, len(drawn))
         seen = kept[: -len(points)].view(len(filled), -1).mean(dim=1)
         normaliser = kept[-len(points) :].mean()
@@ -235,7 +237,7 @@ class Sampled(Objective):
         return -seen.clamp(min=SMALLEST).log().mean() + normaliser / self.alpha
 
     def _kept(self, bank: Bank, encoded: Tensor) -> Tensor:
-        return self.process.together(keep(bank(self.process.share(encoded)), bank.beliefs), len(encoded))
+        return self.process.together(keep_probability(bank(self.process.share(encoded)), bank.beliefs), len(encoded))
 
     def _draws(self, step: int) -> tuple[Tensor, Tensor]:
         """Rows of the table, completed, (rows, fills, columns), and points of the prior, (points, columns)."""
@@ -279,15 +281,15 @@ def objective(
     bank: Bank, prior: Prior, parts: dict[str, Table], seed: int, process: Process = ALONE, least: float = 0.0
 ) -> Objective:
     """The exact one where the world can be listed and the prior scored; the other keeps a share of the prior."""
-    listed = listing(bank.world, LISTED)
+    listed = numbered_points(bank.world, LISTED)
     scores = None if listed is None else prior.log_prob(listed.points)
     if listed is not None and scores is not None:
         try:
-            return Listed(bank, listed, scores, parts, seed, process)
+            return ListedObjective(bank, listed, scores, parts, seed, process)
         except NbrError:  # too many completions to list
             pass
     kept = {name: _room(table.one_by_one(seed), bank, seed) for name, table in parts.items()}
-    return Sampled(bank, prior, kept, seed, process, least)
+    return SampledObjective(bank, prior, kept, seed, process, least)
 
 
 def _room(table: Table, bank: Bank, seed: int) -> Table:

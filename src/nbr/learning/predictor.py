@@ -15,8 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from nbr import tables
-from nbr.density.filling import predict
-from nbr.density.predicting import Cells, cells
+from nbr.density import PredictedColumn, predict, predicted_column
 from nbr.errors import NbrError
 from nbr.learning.about import about
 from nbr.learning.fitting import fit
@@ -177,9 +176,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         found = tables.read(pd.DataFrame({TARGET: target}))
         return TARGET in found.world.variables and found.world.variables[TARGET].numeric
 
-    def _cells(self, table: Table) -> Cells:
+    def _cells(self, table: Table) -> PredictedColumn:
         model = self.reasoner_ if self.about_ is None else self.about_
-        return cells(model.model, table.codes, self.name_, self.random_state)
+        return predicted_column(model.model, table.codes, self.name_, self.random_state)
 
     def _table(self, X: ArrayLike | pd.DataFrame) -> Table:
         check_is_fitted(self, "reasoner_")

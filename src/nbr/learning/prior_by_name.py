@@ -7,13 +7,14 @@ from pathlib import Path
 
 import torch
 
-from nbr.density.learned import Learned
+from nbr.density import Learned
 from nbr.errors import NbrError
 from nbr.learning.splitting import Split
-from nbr.priors import Drawn, Kept, Prior, auto, marginals, trees, uniform
+from nbr.priors import Drawn, KeptMixtures, Prior, auto, marginals, trees, uniform
+from nbr.progress import Watcher, silent
 from nbr.reasoner import Reasoner
 from nbr.tables import Table
-from nbr.training import Watcher, fingerprint, here, silent
+from nbr.training import fingerprint, here
 
 PriorLike = str | Reasoner | torch.distributions.Distribution | Prior
 
@@ -38,7 +39,7 @@ def choose(
         kept = None
         if folder is not None:
             run = fingerprint(world=table.world.spec, seed=seed, train=train.codes, valid=valid.codes)
-            kept = Kept(folder, run, writes=here().first)
+            kept = KeptMixtures(folder, run, writes=here().first)
         if prior == "auto":
             return auto(train, valid, seed, watch, kept, deadline)
         found = trees(train, valid=valid, seed=seed, watch=watch, kept=kept, deadline=deadline)

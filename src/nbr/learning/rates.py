@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from nbr.learning.coarse import Broken, Coarse
-from nbr.learning.loglinear import Agreed, Source, agree
+from nbr.learning.loglinear import Agreed, DrawSource, agree
 from nbr.priors import Independent
 
 WORDS = "prior: base rates, the frequencies of each column"
@@ -23,7 +23,7 @@ WORDS = "prior: base rates, the frequencies of each column"
 class Rates:
     """A source of draws whose columns of bits and labels keep their base rates, whatever rules join it."""
 
-    def __init__(self, coarse: Coarse, source: Source, masses: Sequence[np.ndarray], kept: Sequence[str]) -> None:
+    def __init__(self, coarse: Coarse, source: DrawSource, masses: Sequence[np.ndarray], kept: Sequence[str]) -> None:
         self.coarse, self.source, self.masses = coarse, source, masses
         self.kept = {coarse.world.column(name) for name in kept}
         self.moved = {at: np.zeros(len(masses[at])) for at in self.kept}  # log of what a class has become rarer by

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nbr.density.likelihood import score
+from nbr.density import score
 from nbr.errors import NbrError
-from nbr.learning.clauses import Wanted, grow
+from nbr.learning.clauses import WantedClauses, grow
 from nbr.learning.fitted import Fitted, HeldOut, learned
 from nbr.learning.prior_by_name import PriorLike, choose
 from nbr.learning.rates import WORDS
 from nbr.learning.splitting import Split
 from nbr.priors import Independent, Prior, marginals, uniform
+from nbr.progress import Watcher
 from nbr.reasoner import Reasoner
 from nbr.rules import Clause
 from nbr.tables import Table
-from nbr.training import Watcher
 
 NOTHING = 0.005  # nats a row that all clauses together add to base rates: next to nothing
 PLAIN = f"{WORDS}; clauses describe what goes together"
@@ -29,7 +29,7 @@ def fit_clauses(
     rows: Split,
     prior: PriorLike,
     written: Reasoner | None,
-    wanted: Wanted,
+    wanted: WantedClauses,
     seed: int,
     watch: Watcher,
 ) -> Fitted:

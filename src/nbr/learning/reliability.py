@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 
 from nbr import tables
-from nbr.density.likelihood import marginal
+from nbr.density import log_marginal
 from nbr.errors import NbrError
 from nbr.model import Model, selectors
-from nbr.points.numbered import Listing, listing
+from nbr.points import NumberedPoints, numbered_points
 from nbr.reasoner import Reasoner
-from nbr.rules.source import Source
+from nbr.rules import Source
 
 STEPS = 200
 POINTS = 1 << 16
@@ -62,7 +62,7 @@ def reliabilities(reasoner: Reasoner, table: tables.TableLike) -> Reliabilities:
         raise NbrError("no rule names a source, so there is no reliability to learn")
     if model.closed or model.below is not None or model.codec is not None:
         raise NbrError("reliabilities are learned of rules over what is observed, without closed variables")
-    listed = listing(model.world, POINTS)
+    listed = numbered_points(model.world, POINTS)
     if listed is None:
         raise NbrError(f"reliabilities are learned in worlds of up to {POINTS:,} points")
     likelihood = _Likelihood(model, sources, listed, tables.read(table, model.world).codes)
@@ -92,7 +92,7 @@ def reliabilities(reasoner: Reasoner, table: tables.TableLike) -> Reliabilities:
 class _Likelihood:
     """The mean log-likelihood of rows, by the reliabilities."""
 
-    def __init__(self, model: Model, sources: Mapping[str, Source], listed: Listing, codes: Tensor) -> None:
+    def __init__(self, model: Model, sources: Mapping[str, Source], listed: NumberedPoints, codes: Tensor) -> None:
         base = model.base.log_prob(listed.points)
         if base is None:
             raise NbrError("rows cannot be scored: this prior can only be sampled")
@@ -107,7 +107,7 @@ class _Likelihood:
     def __call__(self, reliability: Tensor) -> Tensor:
         kept = selectors(self.model.rules, self.beliefs, self.sources, reliability).keep(self.grades)
         weights = self.base + kept.clamp(min=1e-300).log()
-        mean: Tensor = self.share @ marginal(weights, self.listed, self.rows) - weights.logsumexp(0)
+        mean: Tensor = self.share @ log_marginal(weights, self.listed, self.rows) - weights.logsumexp(0)
         return mean
 
     def errors(self, found: Tensor) -> list[float | None]:

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.tables import Table
-from nbr.tables.table import drawn_apart
+from nbr.tables import Table, split_counts
 
 SHARE = 0.1  # of the rows for choices, and as many again to measure by
 FEW = 20  # rows to choose by: fewer say hardly anything, so a third of a table may be taken
@@ -53,8 +52,8 @@ def split(data: Table, seed: int) -> Split:
 def _counted(data: Table, held: int, measured: int, seed: int) -> Split:
     """The same of rows that are counted."""
     assert data.counts is not None
-    valid, others = drawn_apart(data.counts, held, seed)
-    test, train = drawn_apart(others, measured, seed + 1)
+    valid, others = split_counts(data.counts, held, seed)
+    test, train = split_counts(others, measured, seed + 1)
     parts = [replace(data, counts=counts).part(counts > 0) for counts in (train, valid, test)]
     return Split(parts[0], parts[1], parts[2] if measured else None)
 

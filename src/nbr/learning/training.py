@@ -12,13 +12,14 @@ from torch.optim.lr_scheduler import LambdaLR
 from nbr import clock
 from nbr.learning.bank import Bank
 from nbr.learning.objectives import Objective
-from nbr.training import Checkpoint, EarlyStopping, Loop, Stateful, Watcher, averaged, silent
+from nbr.progress import Watcher, silent
+from nbr.training import Checkpoint, EarlyStopping, Loop, Stateful, averaged
 
 WARM = 20  # steps until the full rate
 
 
 @dataclass(frozen=True)
-class Settings:
+class FitSettings:
     """How rules are trained."""
 
     steps: int = 1500  # at the most
@@ -34,8 +35,8 @@ class Settings:
         return asdict(self)
 
 
-EXACT = Settings()
-DRAWN = Settings(steps=3000, decay=0.1, every=50)  # noise keeps weights in check, and a look is dear
+EXACT = FitSettings()
+DRAWN = FitSettings(steps=3000, decay=0.1, every=50)  # noise keeps weights in check, and a look is dear
 
 
 class BankTraining:
@@ -45,7 +46,7 @@ class BankTraining:
         self,
         bank: Bank,
         objective: Objective,
-        settings: Settings,
+        settings: FitSettings,
         checkpoint: Checkpoint | None = None,
         deadline: float = math.inf,
     ) -> None:

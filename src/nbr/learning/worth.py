@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 
 from nbr.learning.again import prior_alone
-from nbr.learning.maker import Trained, gain, gains
-from nbr.learning.objectives import Sampled
+from nbr.learning.maker import TrainedBank, gain, gains
+from nbr.learning.objectives import SampledObjective
 from nbr.learning.splitting import Split
 from nbr.priors import Mixture, Prior, marginals, trees
 
@@ -38,7 +38,7 @@ class Worth:
     words: str
 
     @classmethod
-    def of(cls, rows: Split, chosen: Trained, alone: Trained, simple: Mapping[str, Prior]) -> Worth:
+    def of(cls, rows: Split, chosen: TrainedBank, alone: TrainedBank, simple: Mapping[str, Prior]) -> Worth:
         """Rules beside a prior, the same or base rates alone, and the `simplest` models that there are."""
         costly = None if affordable(chosen) else COSTLY.format(chosen.kept)
         better = gains(alone, chosen, "valid", times=BESIDE_TREES if isinstance(alone.prior, Mixture) else 1.0)
@@ -48,18 +48,18 @@ class Worth:
         table = rows.valid if rows.test is None else rows.test
         over = [f"{gained(_over(prior, delivered, part))} over {name}" for name, prior in simple.items()]
         words = f"{'; '.join([*over, said])} (nats a row, paired, on {table.rows:,} held-out rows)"
-        if delivered is chosen and isinstance(chosen.objective, Sampled) and chosen.kept < TOLD:
+        if delivered is chosen and isinstance(chosen.objective, SampledObjective) and chosen.kept < TOLD:
             words += COSTS.format(1 / chosen.kept)
         return cls(better and costly is None, costly if better else None, words)
 
 
-def affordable(trained: Trained) -> bool:
+def affordable(trained: TrainedBank) -> bool:
     """Whether a sample takes at most about ten points of the prior; listed points cost nothing.
 
     On a prior that was not learned here, rules are not trained to keep that many. Rules that make rows e^g times as
     likely keep at most e^-g of the points, whatever they are: where they gain much, ten times is counted from there.
     """
-    if not isinstance(trained.objective, Sampled):
+    if not isinstance(trained.objective, SampledObjective):
         return True
     if trained.objective.least > 0:
         return trained.kept >= SLACK * KEPT
@@ -76,7 +76,7 @@ def gained(found: tuple[float, float]) -> str:
     return f"{found[0]:+.3f} +- {found[1]:.3f}"
 
 
-def _over(prior: Prior, trained: Trained, part: str) -> tuple[float, float]:
+def _over(prior: Prior, trained: TrainedBank, part: str) -> tuple[float, float]:
     """What a row of a part gains over a prior by itself, and the standard error of that."""
     scores = prior.log_prob(trained.objective.codes[part])
     assert scores is not None

@@ -1,22 +1,5 @@
 """Networks that never move two inputs apart in L2, an optimiser for them, and sound bounds."""
 
-from nbr.lipschitz.fixed import Fixed
-from nbr.lipschitz.layers import Convolution, Dense, GroupSort, MaxMin
-from nbr.lipschitz.neighbours import Local, local
-from nbr.lipschitz.networks import bound, dense, finish, rounding
-from nbr.lipschitz.stiefel import Stiefel
+from nbr.doors import door
 
-__all__ = [
-    "Convolution",
-    "Dense",
-    "Fixed",
-    "GroupSort",
-    "Local",
-    "MaxMin",
-    "Stiefel",
-    "bound",
-    "dense",
-    "finish",
-    "local",
-    "rounding",
-]
+__getattr__, __dir__, __all__ = door(__name__)

@@ -13,10 +13,8 @@ import torch
 
 from nbr.paper import pages
 from nbr.paper.curves import accuracy_curves
-from nbr.paper.differences import Difference, differences
-from nbr.robustness.attacks import attack
-from nbr.robustness.protocol import Measured
-from nbr.robustness.shares import interval
+from nbr.paper.differences import PaperDifference, differences
+from nbr.robustness import Measured, attack, percent_interval
 
 RADII = [round(0.1 * step, 1) for step in range(61)]
 SETTLED = 0.01  # accuracy that a larger budget may still take from the worst case
@@ -107,7 +105,7 @@ def text(told: Sequence[Mapping[str, Any]], checked: Checks) -> str:
         if row["paper"]:
             known = (row["paper"].get(name) for name in figures)
             lines.append(f"{'  paper':<9}" + _line("" if each is None else f"{each:.1f}" for each in known))
-        spans = [interval(row[name] / 100, row["images"]) for name in ("natural", "attacked", "proved")]
+        spans = [percent_interval(row[name] / 100, row["images"]) for name in ("natural", "attacked", "proved")]
         lines.append(f"  95%: right {spans[0]}; under all attacks {spans[1]}; proved {spans[2]}")
     told_of = [
         textwrap.fill(f"{'yes' if held else 'NO '}  {words}", 80, subsequent_indent="     ") for words, held in checked
@@ -147,7 +145,7 @@ def page(
             if number := marks.get((row["classifier"], figure)):
                 shown[place] += f'<sup><a href="#differs-{number}">{number}</a></sup>'
         for place, name in ((0, "natural"), (-2, "attacked"), (-1, "proved")):
-            shown[place] += f"<br><small>{interval(row[name] / 100, row['images'])}</small>"
+            shown[place] += f"<br><small>{percent_interval(row[name] / 100, row['images'])}</small>"
         lines.append([html.escape(row["classifier"]), *shown])
     listed = "".join(f"<li>{'yes' if held else '<b>no</b>'}: {html.escape(words)}</li>" for words, held in checked)
     head = ["classifier", *map(html.escape, _head(told))]
@@ -167,7 +165,7 @@ it.</p>
     )
 
 
-def _explained(unlike: Sequence[Difference]) -> str:
+def _explained(unlike: Sequence[PaperDifference]) -> str:
     """Why figures differ from the paper's, each under the number that it has in the table."""
     if not unlike:
         return "<p>No figure differs from the paper's by more than its 95% interval.</p>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nbr.plots import COLOURS, DASHES, MARKS, drawing, svg
-from nbr.robustness.shares import wilson
+from nbr.robustness import wilson
 
 MOST_BANDS = 4  # more would hide each other
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nbr.robustness.shares import wilson
+from nbr.robustness import wilson
 
 TRAINED = (
     "another network: a small one, trained here on 4 and 9 alone, where the paper's is a classifier of ten labels cut "
@@ -58,7 +58,7 @@ WHY: Mapping[str, Mapping[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Difference:
+class PaperDifference:
     """A figure of a row, in per cent, that lies further from the paper's than a 95% interval reaches, and why."""
 
     classifier: str
@@ -68,7 +68,7 @@ class Difference:
     why: str
 
 
-def differences(rows: Sequence[Mapping[str, Any]]) -> list[Difference]:
+def differences(rows: Sequence[Mapping[str, Any]]) -> list[PaperDifference]:
     """In the order of the table.
 
     >>> row = {"classifier": "vanilla", "images": 200, "natural": 99.0, "left_by": {"PGD": 1.5}, "attacked": 1.0}
@@ -82,5 +82,5 @@ def differences(rows: Sequence[Mapping[str, Any]]) -> list[Difference]:
             paper, (low, high) = row["paper"][figure], wilson(ours[figure] / 100, row["images"])
             if not 100 * low <= paper <= 100 * high:
                 why = WHY[row["classifier"]][figure]
-                found.append(Difference(row["classifier"], figure, ours[figure], paper, why))
+                found.append(PaperDifference(row["classifier"], figure, ours[figure], paper, why))
     return found

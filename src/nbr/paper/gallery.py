@@ -9,9 +9,7 @@ import torch
 from torch import Tensor
 
 from nbr import plots
-from nbr.robustness.attacks import attack
-from nbr.robustness.base import Attempt, Found
-from nbr.robustness.protocol import Subject
+from nbr.robustness import AttackResult, Attempt, Subject, attack
 
 STEPS = {"DDN": 300, "margin": 200, "SCW": 240}
 ACROSS, DOWN, NAMES = 1.12, 1.4, 2.6  # from image to image, from line to line, and for names, in widths of an image
@@ -22,7 +20,7 @@ def chosen(labels: Tensor, each: int = 5) -> Tensor:
     return torch.cat([(labels == label).nonzero()[:each, 0] for label in labels.unique()])
 
 
-def nearest(subject: Subject, rows: Tensor, epsilon: float) -> Found:
+def nearest(subject: Subject, rows: Tensor, epsilon: float) -> AttackResult:
     """The nearest inputs that lose the label, by the attacks that look for the smallest change."""
     attempt = Attempt(subject.images[rows], subject.labels[rows], subject.starts[rows], epsilon)
     found = None
@@ -33,7 +31,7 @@ def nearest(subject: Subject, rows: Tensor, epsilon: float) -> Found:
     return found
 
 
-def picture(images: Tensor, found: Mapping[str, Found]) -> str:
+def picture(images: Tensor, found: Mapping[str, AttackResult]) -> str:
     """The images in the first line, then a line for each classifier with the length of each change, as an SVG."""
     lines = [("as they are", images, torch.full((len(images),), torch.nan))]
     lines += [(name, each.inputs, each.distance) for name, each in found.items()]

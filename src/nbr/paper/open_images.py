@@ -14,9 +14,8 @@ from typing import Any
 
 import torch
 
-from nbr.robustness.base import Stages
-from nbr.robustness.protocol import Measured, Subject, measure
-from nbr.training import Progress, Watcher
+from nbr.progress import Progress, Watcher
+from nbr.robustness import Measured, Stages, Subject, measure
 
 ROWS = ("one network", "NBR")
 STEPS: dict[str, Stages] = {"SCW": (10_000,), "CW": (10_000,), "BA": (50_000,)}

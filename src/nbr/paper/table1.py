@@ -16,16 +16,12 @@ from functools import cached_property
 import torch
 
 from nbr import priors
-from nbr.learning.autoencoder import autoencode
-from nbr.learning.bank import Bank
-from nbr.learning.latent import CodeBank
-from nbr.learning.objectives import Listed
-from nbr.learning.training import BankTraining, Settings
-from nbr.points.numbered import listing
+from nbr.learning import Bank, BankTraining, CodeBank, FitSettings, ListedObjective, autoencode
+from nbr.points import numbered_points
+from nbr.progress import Watcher, silent
 from nbr.reasoner import Reasoner
-from nbr.rules.codec import Codec
+from nbr.rules import Codec
 from nbr.tables import Table
-from nbr.training import Watcher, silent
 from nbr.world import World
 
 COPIES = 10  # of every pattern of the bits in the middle, so that the proportions are exact
@@ -91,7 +87,7 @@ class Experiment:
         last = 0.8 * math.log(0.8) + 0.2 * math.log(0.2)
         return (first + last) / 2 - self.middle * math.log(2)
 
-    def train(self, model: str, seed: int, watch: Watcher = silent) -> Trained:
+    def train(self, model: str, seed: int, watch: Watcher = silent) -> TrainedModel:
         """Train "identity" or "autoencoder" from scratch, and ask it."""
         began = time.monotonic()
         codec, bank = self._start(model, seed)
@@ -109,7 +105,7 @@ class Experiment:
         answers = [(answer.belief, answer.plausibility) for answer in found]
         pairs = zip(answers, (question.exact for question in self.questions), strict=True)
         error = max(abs(ours - exact) for pair in pairs for ours, exact in zip(*pair, strict=True))
-        return Trained(model, seed, reasoner, answers, error, excess, seconds)
+        return TrainedModel(model, seed, reasoner, answers, error, excess, seconds)
 
     def _start(self, model: str, seed: int) -> tuple[Codec | None, Bank]:
         if model == "identity":
@@ -119,17 +115,17 @@ class Experiment:
 
     def _learn(self, bank: Bank, model: str, watch: Watcher) -> float:
         """Training on all rows; the mean log-likelihood in the end."""
-        listed = listing(self.world)
+        listed = numbered_points(self.world)
         assert listed is not None
         prior = priors.uniform(self.world).log_prob(listed.points)
-        goal = Listed(bank, listed, prior, {"train": self.observations()})
-        settings = Settings(steps=STEPS[model], decay=0.0, rate=0.003 if model == "autoencoder" else 0.005)
+        goal = ListedObjective(bank, listed, prior, {"train": self.observations()})
+        settings = FitSettings(steps=STEPS[model], decay=0.0, rate=0.003 if model == "autoencoder" else 0.005)
         BankTraining(bank, goal, settings).run(watch, model)
         return goal.mean(bank, "train")
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedModel:
     """A model of one seed: its answers, and how far they and its likelihood are from the best."""
 
     model: str

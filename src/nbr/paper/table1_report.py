@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from nbr import plots
 from nbr.paper import pages
-from nbr.paper.table1 import REPRODUCED, TABLE_1, Trained
+from nbr.paper.table1 import REPRODUCED, TABLE_1, TrainedModel
 
 HATCHES = ["", "////", "xxxx"]
 THINNEST = 0.002  # of a bar, so that an interval without a gap is seen
 
 
-def page(runs: Sequence[Trained]) -> str:
+def page(runs: Sequence[TrainedModel]) -> str:
     """The whole page as one string, picture and all."""
     models = list(dict.fromkeys(run.model for run in runs))
     head = ["given", "question", "paper", "exact optimum"]
@@ -49,7 +49,7 @@ largest error of these runs is {max(run.error for run in runs):.4f}. {_unlike(ru
     )
 
 
-def picture(runs: Sequence[Trained]) -> str:
+def picture(runs: Sequence[TrainedModel]) -> str:
     """The intervals of every run, in the exact optimum as a frame, as an SVG."""
     models = list(dict.fromkeys(run.model for run in runs))
     high = 0.8 / len(runs)  # of a bar
@@ -80,7 +80,7 @@ def picture(runs: Sequence[Trained]) -> str:
         return plots.svg(figure)
 
 
-def _unlike(runs: Sequence[Trained]) -> str:
+def _unlike(runs: Sequence[TrainedModel]) -> str:
     """Which figures of the table differ from the paper's, rounded as it does."""
     models = list(dict.fromkeys(run.model for run in runs))
     found = [
@@ -96,7 +96,7 @@ def _unlike(runs: Sequence[Trained]) -> str:
     return f"With two decimals these differ from the paper's: {'; '.join(found)}."
 
 
-def _seeds(runs: Sequence[Trained], model: str) -> list[Trained]:
+def _seeds(runs: Sequence[TrainedModel], model: str) -> list[TrainedModel]:
     return [run for run in runs if run.model == model]
 
 

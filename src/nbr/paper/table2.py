@@ -14,16 +14,12 @@ import torch
 from torch import Tensor, nn
 
 from nbr import datasets
-from nbr.classify.nonexpansive import NonexpansiveClassifier
-from nbr.classify.robust import RobustClassifier
+from nbr.classify import NonexpansiveClassifier, RobustClassifier
 from nbr.errors import NbrError, suggest
 from nbr.kinds import load_as
-from nbr.robustness import rivals
-from nbr.robustness.base import Stages
-from nbr.robustness.protocol import Measured, Subject, measure, nearest_others
-from nbr.robustness.target import Target
+from nbr.progress import Progress, Watcher, reporter
+from nbr.robustness import Measured, Stages, Subject, Target, measure, nearest_others, rivals
 from nbr.storage import checkpoints
-from nbr.training import Progress, Watcher, reporter
 
 LABELS = (4, 9)
 PRINTED = ("natural", "PGD", "BA", "CW", "SCW", "attacked")

@@ -14,14 +14,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
-from nbr.classify.beliefs import ABSENT, push, seen
-from nbr.classify.certificate import radius, shortened
-from nbr.classify.recipe import Recipe, Sample
-from nbr.classify.robust import RobustClassifier
-from nbr.classify.rules import NonexpansiveRules
+from nbr.classify import (
+    ABSENT_SCORE,
+    NonexpansiveRules,
+    Recipe,
+    RobustClassifier,
+    TrainingSample,
+    improve,
+    proved_radius,
+    scores_seen,
+    without_double_slack,
+)
 from nbr.kinds import load_as
 from nbr.paper.table2 import Data, Rival, chosen, proof
-from nbr.training import silent
+from nbr.progress import silent
 
 PAPER = {
     "NBR": {"natural": 99.1, "attacked": 55.3},
@@ -52,9 +58,9 @@ class Combined:
         rules, scores = self.rules, self.rules.scores(points)
         none = torch.zeros(len(points), dtype=torch.float64)
         slack, steepness = rules.slack(points, scores, none[:, None]), rules.steepness
-        near = radius(scores, 2 * slack, none, steepness, rules.groups, self.logits, exact=False, most=none + 16)
+        near = proved_radius(scores, 2 * slack, none, steepness, rules.groups, self.logits, exact=False, most=none + 16)
         further = (rules.slack(points, scores, near[:, None]) - slack) / steepness
-        return shortened(near, further.amax(dim=1))
+        return without_double_slack(near, further.amax(dim=1))
 
     def logits(self, scores: Tensor) -> Tensor:
         """Half the margin for the second label, minus half for the first."""
@@ -71,18 +77,18 @@ class _Logits(nn.Module):
         return self.combined.logits(self.combined.rules.scores(inputs.flatten(1)))
 
 
-def combined(sample: Sample, rules: NonexpansiveRules, recipe: Recipe) -> dict[str, Combined]:
+def combined(sample: TrainingSample, rules: NonexpansiveRules, recipe: Recipe) -> dict[str, Combined]:
     """The four other ways, each fitted to the training images."""
     memory = _memories(sample, rules)
-    scores = seen(sample, rules, memory)
-    usual = scores.masked_fill(scores == ABSENT, torch.nan).nanmean(dim=0)
-    scores = torch.where(scores == ABSENT, usual, scores)
+    scores = scores_seen(sample, rules, memory)
+    usual = scores.masked_fill(scores == ABSENT_SCORE, torch.nan).nanmean(dim=0)
+    scores = torch.where(scores == ABSENT_SCORE, usual, scores)
     found: dict[str, Combined] = {}
     for number, energy in ((1, torch.sigmoid), (2, logsigmoid)):
         weight = rules.share.float().clamp(min=SMALLEST).log().requires_grad_()  # else rules of few examples drown all
         scale = rules.scale.float().log().requires_grad_()
         margin = _field(rules, weight, scale, energy)
-        push(scores, sample, rules.groups, [weight, scale], Combined(rules, margin, True).logits, recipe, silent)
+        improve(scores, sample, rules.groups, [weight, scale], Combined(rules, margin, True).logits, recipe, silent)
         fixed = (weight.detach().double(), scale.detach().double())
         found[f"Markov random field {number}"] = Combined(rules, _field(rules, *fixed, energy), True)
     for number, feature in ((1, lambda told: torch.sigmoid(rules.scale.to(told.dtype) * told)), (2, _itself)):
@@ -97,7 +103,7 @@ def classifiers(given: Data, only: Sequence[str]) -> dict[str, Rival]:
     shipped = load_as(RobustClassifier, "mnist-4-9")
     known = {field.name for field in fields(Recipe)}
     recipe = Recipe(**{name: value for name, value in shipped.recipe_.items() if name in known})
-    sample = Sample(given.train.flatten(1).float(), given.train_labels, (28, 28))
+    sample = TrainingSample(given.train.flatten(1).float(), given.train_labels, (28, 28))
     raw = shipped.raw_module()
     found = {"NBR": Rival(shipped.as_module(), proof(shipped), raw, raw)}
     for name, each in combined(sample, shipped.rules_, recipe).items():
@@ -149,7 +155,7 @@ def _rising(rules: NonexpansiveRules) -> Tensor:
     return rules.groups.rising(torch.tensor([1]), torch.tensor([0]))[0]
 
 
-def _memories(sample: Sample, rules: NonexpansiveRules) -> Tensor:
+def _memories(sample: TrainingSample, rules: NonexpansiveRules) -> Tensor:
     """Which rule is the memory of each example, -1 if none."""
     found = torch.full((len(sample.points),), -1)
     if len(rules.memories):

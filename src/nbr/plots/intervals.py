@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nbr import plots
+from nbr.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,7 +17,7 @@ UNCOMPUTED = "|||"
 
 
 @dataclass(frozen=True)
-class Bar:
+class IntervalBar:
     """A name, between which numbers belief and plausibility lie, and how often, where that is known."""
 
     name: str
@@ -41,37 +41,37 @@ class Bar:
         return f"[{self.belief[0]:.2f}, {self.plausibility[1]:.2f}]"
 
 
-def picture(bars: Sequence[Bar], title: str, kind: str) -> bytes:
+def picture(bars: Sequence[IntervalBar], title: str, kind: str) -> bytes:
     """The content of a file: png, svg or pdf."""
-    with plots.drawing(9, _height(bars)) as figure:
+    with style.drawing(9, _height(bars)) as figure:
         _fill(figure, bars, title)
-        return plots.saved(figure, kind)
+        return style.saved(figure, kind)
 
 
-def show(bars: Sequence[Bar], title: str = "") -> Figure:
+def show(bars: Sequence[IntervalBar], title: str = "") -> Figure:
     """The same as a figure of matplotlib."""
-    with plots.drawing(9, _height(bars)) as figure:
+    with style.drawing(9, _height(bars)) as figure:
         _fill(figure, bars, title)
-        figure.__dict__["_repr_png_"] = partial(plots.saved, figure, "png")  # notebooks show it without pyplot too
+        figure.__dict__["_repr_png_"] = partial(style.saved, figure, "png")  # notebooks show it without pyplot too
         return figure
 
 
-def _height(bars: Sequence[Bar]) -> float:
+def _height(bars: Sequence[IntervalBar]) -> float:
     return 1.5 + 0.42 * len(bars)
 
 
-def _fill(figure: Figure, bars: Sequence[Bar], title: str) -> None:
+def _fill(figure: Figure, bars: Sequence[IntervalBar], title: str) -> None:
     axes: Any = figure.subplots()
     for place, bar in enumerate(bars):
-        dark = plots.QUIET if bar.beside else plots.COLOURS[0]
+        dark = style.QUIET if bar.beside else style.COLOURS[0]
         low, high, least, most = bar.pieces
         axes.barh(place, low, color=dark, height=0.6)
-        for start, end, hatch in ((low, high, UNCOMPUTED), (high, least, plots.HATCH), (least, most, UNCOMPUTED)):
-            ground = "white" if hatch == UNCOMPUTED else plots.PALE
+        for start, end, hatch in ((low, high, UNCOMPUTED), (high, least, style.HATCH), (least, most, UNCOMPUTED)):
+            ground = "white" if hatch == UNCOMPUTED else style.PALE
             if end > start:
                 axes.barh(place, end - start, left=start, height=0.6, color=ground, hatch=hatch, edgecolor=dark)
         if bar.often is not None:
-            axes.plot([bar.often] * 2, [place - 0.42, place + 0.42], color=plots.COLOURS[1], linewidth=2.5)
+            axes.plot([bar.often] * 2, [place - 0.42, place + 0.42], color=style.COLOURS[1], linewidth=2.5)
         axes.text(1.02, place, bar.words, va="center")
     axes.set_yticks(range(len(bars)), [bar.name for bar in bars])
     axes.grid(axis="y", visible=False)

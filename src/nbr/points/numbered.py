@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.points.cells import Cells
+from nbr.points.cell_grid import Cells
 from nbr.world import Variable, World
 
 MOST_POINTS = 1 << 20
@@ -17,7 +17,7 @@ MOST_COMPLETIONS = 1 << 24
 
 
 @dataclass(frozen=True)
-class Listing:
+class NumberedPoints:
     """A finite world whose points are numbered, the last variable counting fastest."""
 
     world: World
@@ -67,7 +67,7 @@ class Listing:
         return row, point
 
 
-def listing(world: World, most: int = MOST_POINTS) -> Listing | None:
+def numbered_points(world: World, most: int = MOST_POINTS) -> NumberedPoints | None:
     """The numbered points of a world, or None if it has too many, or a real that is no count."""
     sizes = [size for variable in world.variables.values() if (size := _size(variable)) is not None]
     if len(sizes) < len(world) or math.prod(sizes) > most:
@@ -76,7 +76,7 @@ def listing(world: World, most: int = MOST_POINTS) -> Listing | None:
     for variable, size in zip(world.variables.values(), sizes, strict=True):
         places = torch.arange(size, dtype=torch.float64)
         columns.append(variable.low + variable.step * places if variable.numeric else places)
-    return Listing(world, Cells(tuple(columns), tuple(torch.zeros_like(column) for column in columns)))
+    return NumberedPoints(world, Cells(tuple(columns), tuple(torch.zeros_like(column) for column in columns)))
 
 
 def _size(variable: Variable) -> int | None:

@@ -18,7 +18,7 @@ from torch import Tensor
 from nbr import registry
 from nbr.errors import NbrError
 from nbr.priors import numbers
-from nbr.priors.numbers import Numbers, Piece
+from nbr.priors.numbers import NumberCells, Piece
 from nbr.world import Variable
 
 BEYOND = 1e-3  # what a label that the world does not have is scored as, outside of what sums to one
@@ -36,7 +36,7 @@ class Column:
     variable: Variable
     state: Tensor  # (parts,), whole numbers
     mass: Tensor  # (parts,), sums to 1
-    numbers: Numbers | None  # None for labels
+    numbers: NumberCells | None  # None for labels
 
     def __post_init__(self) -> None:
         parts = self.variable.size if self.numbers is None else len(self.numbers.cells)
@@ -117,7 +117,7 @@ class Column:
     @classmethod
     def from_spec(cls, variable: Variable, parts: registry.Parts) -> Column:
         found = parts.tensors
-        known = Numbers.unpacked(variable, found["numbers"]) if variable.numeric else None
+        known = NumberCells.unpacked(variable, found["numbers"]) if variable.numeric else None
         return cls(variable, found["state"].long(), found["mass"].double(), known)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nbr.priors.groups import MOST, Group, learn
+from nbr.priors.groups import MOST, ColumnGroup, learn
 from nbr.priors.tree import TOGETHER
 from nbr.tables import Table
 
@@ -22,7 +22,7 @@ FEWEST = 3  # columns of which at most one is 1, or that lie in an order: of two
 STATES = 4096  # of all columns, in which functions are looked for
 
 
-def dependent(table: Table) -> list[Group]:
+def dependent(table: Table) -> list[ColumnGroup]:
     """The groups of bits and choices that are one variable each; no column is in two of them."""
     sizes = [variable.size or 0 for variable in table.world.variables.values()]
     codes = table.codes[:: max(1, len(table) // ROWS)].numpy()
@@ -152,7 +152,7 @@ def _functions(codes: np.ndarray, places: list[int], sizes: list[int]) -> Iterat
             yield [places[each] for each in group]
 
 
-def told(group: Group, names: tuple[str, ...]) -> str:
+def told(group: ColumnGroup, names: tuple[str, ...]) -> str:
     """A sentence on what the columns of a group are."""
     mine = [names[at] for at in group.columns]
     listed = ", ".join(mine[:6]) + (f" and {len(mine) - 6} more" if len(mine) > 6 else "")

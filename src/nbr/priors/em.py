@@ -40,7 +40,7 @@ def columns(table: Table, states: int) -> list[Column]:
 
 
 @dataclass(frozen=True)
-class Rows:
+class StateRows:
     """Distinct rows as states, how often each occurs, and the mean log of what is left within their states."""
 
     states: Tensor  # (rows, columns); -1 is a hole
@@ -48,7 +48,7 @@ class Rows:
     rest: Tensor  # (rows,)
 
     @classmethod
-    def of(cls, columns: Sequence[Column], codes: Tensor) -> Rows:
+    def of(cls, columns: Sequence[Column], codes: Tensor) -> StateRows:
         states, score = locate(columns, codes)
         distinct, member, counts = torch.unique(states, dim=0, return_inverse=True, return_counts=True)
         rest = torch.zeros(len(distinct), dtype=torch.float64).index_add(0, member, score) / counts
@@ -63,12 +63,12 @@ class Rows:
         return float(self.weights @ self.scores(model) / self.weights.sum())
 
 
-class Learner:
+class TreeLearner:
     """Holds what the rounds share: the columns, the rows as states and as indicators."""
 
     def __init__(self, table: Table, columns: Sequence[Column]) -> None:
         self.world, self.columns = table.world, list(columns)
-        self.rows = Rows.of(self.columns, table.codes)
+        self.rows = StateRows.of(self.columns, table.codes)
         self.valid = coding.pad(self.columns)  # (columns, states): which there are
         hidden = np.array([name.startswith(HIDDEN) for name in table.world.names])
         self.sizes = self.valid.sum(axis=1) - hidden  # a group has one more label, for rows that break its pattern

@@ -13,7 +13,7 @@ from nbr.errors import NbrError
 from nbr.priors.base import Factor, Prior
 from nbr.priors.columns import BEYOND, Allowed
 from nbr.priors.dependent import told
-from nbr.priors.groups import Group, grouped_world
+from nbr.priors.groups import ColumnGroup, grouped_world
 from nbr.priors.mixture import Trees, locate
 from nbr.world import World
 
@@ -26,7 +26,7 @@ class Grouped(Prior):
     label. A label is a combination of values that rows show; one more leaves all columns to themselves.
     """
 
-    def __init__(self, world: World, groups: Sequence[Group], trees: Trees) -> None:
+    def __init__(self, world: World, groups: Sequence[ColumnGroup], trees: Trees) -> None:
         super().__init__(world)
         self.groups, self.trees = tuple(groups), trees
         inside = [at for group in groups for at in group.columns]
@@ -151,6 +151,8 @@ class Grouped(Prior):
     @classmethod
     def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Grouped:
         world: World = parts.context["world"]
-        groups = [Group.from_spec(world, said, parts.below(f"group.{at}")) for at, said in enumerate(spec["groups"])]
+        groups = [
+            ColumnGroup.from_spec(world, said, parts.below(f"group.{at}")) for at, said in enumerate(spec["groups"])
+        ]
         trees = Trees.from_spec(spec["trees"], parts.below("trees", world=grouped_world(world, groups)))
         return cls(world, groups, trees)

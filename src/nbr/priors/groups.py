@@ -22,7 +22,7 @@ BROKEN = 0.5  # rows that a group has beside its own as such that break its patt
 
 
 @dataclass(frozen=True)
-class Group:
+class ColumnGroup:
     """Columns, the combinations of their values that rows show (labels), and each column by itself (another label).
 
     A row of the last label has its columns each on its own, so that no combination is impossible.
@@ -102,7 +102,7 @@ class Group:
         return {"columns": [world.names[at] for at in self.columns]}, {"patterns": self.patterns} | alone
 
     @classmethod
-    def from_spec(cls, world: World, spec: registry.Spec, parts: registry.Parts) -> Group:
+    def from_spec(cls, world: World, spec: registry.Spec, parts: registry.Parts) -> ColumnGroup:
         names = spec["columns"]
         columns = tuple(world.column(name) for name in names)
         alone = tuple(parts.tensors[f"alone.{place}"].double() for place in range(len(columns)))
@@ -117,7 +117,7 @@ def discrete(variable: Variable) -> int:
     return variable.size or 0
 
 
-def learn(table: Table, columns: Sequence[int]) -> Group | None:
+def learn(table: Table, columns: Sequence[int]) -> ColumnGroup | None:
     """The group of some columns as rows without holes show it; None where they take too many values together."""
     mine = table.codes[:, list(columns)]
     whole = mine[((mine >= 0) & ~mine.isnan()).all(dim=1)]
@@ -132,10 +132,10 @@ def learn(table: Table, columns: Sequence[int]) -> Group | None:
         seen = table.codes[:, at]
         weights = coding.counts(seen[~seen.isnan()], discrete(variables[at]))
         alone.append(weights / weights.sum())
-    return Group(tuple(columns), patterns, tuple(alone))
+    return ColumnGroup(tuple(columns), patterns, tuple(alone))
 
 
-def grouped_world(world: World, groups: Sequence[Group]) -> World:
+def grouped_world(world: World, groups: Sequence[ColumnGroup]) -> World:
     """The columns that stand alone, as they are, then a choice for each group."""
     inside = {at for group in groups for at in group.columns}
     found: dict[str, Variable] = {
@@ -146,7 +146,7 @@ def grouped_world(world: World, groups: Sequence[Group]) -> World:
     return World(found)
 
 
-def grouped(table: Table, groups: Sequence[Group]) -> Table:
+def grouped(table: Table, groups: Sequence[ColumnGroup]) -> Table:
     """A table in which columns that are one variable are one column."""
     inside = {at for group in groups for at in group.columns}
     rest = [at for at in range(len(table.world)) if at not in inside]

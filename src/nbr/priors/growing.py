@@ -9,16 +9,16 @@ from typing import TypeAlias
 import torch
 
 from nbr.errors import NbrError
-from nbr.points.numbered import listing
+from nbr.points import numbered_points
 from nbr.priors.base import Prior
 from nbr.priors.columns import Column
 from nbr.priors.dependent import dependent
-from nbr.priors.em import Learner, Rows, columns
+from nbr.priors.em import StateRows, TreeLearner, columns
 from nbr.priors.grouped import Grouped
-from nbr.priors.groups import BROKEN, Group, grouped
+from nbr.priors.groups import BROKEN, ColumnGroup, grouped
 from nbr.priors.independent import uniform
 from nbr.priors.mixture import Trees
-from nbr.priors.search import PATIENCE, Kept, Search, Way
+from nbr.priors.search import PATIENCE, Cutting, KeptMixtures, MixtureSearch
 from nbr.progress import Progress, Watcher, silent
 from nbr.tables import Table
 
@@ -45,7 +45,7 @@ def trees(
     valid: Table | None = None,
     seed: int = 0,
     watch: Watcher = silent,
-    kept: Kept | None = None,
+    kept: KeptMixtures | None = None,
     together: bool = True,
     deadline: float = math.inf,
 ) -> Mixture:
@@ -71,7 +71,7 @@ def _trees(
     valid: Table | None,
     seed: int,
     watch: Watcher,
-    kept: Kept | None,
+    kept: KeptMixtures | None,
     deadline: float,
 ) -> Trees:
     if not len(table) or (components is not None and components < 1) or (states is not None and states < 2):
@@ -81,17 +81,17 @@ def _trees(
     amounts = (components,) if components else COMPONENTS
     train, held = (table, valid) if valid is not None else _split(table, seed)
     if held is None:
-        learner = Learner(table, columns(table, finer[0]))
+        learner = TreeLearner(table, columns(table, finer[0]))
         return _more(learner, learner.fitted(learner.start(max(1, amounts[0]), seed)), PATIENCE)
     ways = [_way(number, train, held, each, seed) for number, each in enumerate(finer)]
-    best = Search(seed, watch, kept, deadline).best(ways, _fitting(amounts, ways), several=components is None)
+    best = MixtureSearch(seed, watch, kept, deadline).best(ways, _fitting(amounts, ways), several=components is None)
     if valid is not None:
         return best
-    learner = Learner(table, best.columns)
+    learner = TreeLearner(table, best.columns)
     return _last(learner, best.parts(), watch)
 
 
-def _above(table: Table, groups: Sequence[Group], trees: Trees) -> Grouped:
+def _above(table: Table, groups: Sequence[ColumnGroup], trees: Trees) -> Grouped:
     """Trees over groups, in which a row may break a pattern as often as half a row did more than were seen to."""
     rate, first = BROKEN / (table.rows + 1), len(trees.columns) - len(groups)
     for tree in trees.trees:
@@ -113,7 +113,7 @@ def _relearned(model: Trees, table: Table, watch: Watcher) -> Trees:
     states = next((each for each in STATES if each + 1 >= most), STATES[-1])
     cut = columns(table, states)
     table = _some(table, cut)
-    learner = Learner(table, cut)
+    learner = TreeLearner(table, cut)
     if model.alone:  # which held-out rows chose
         return learner.alone()
     parts = [learner.fitted(learner.shares(part, table.codes)) for part in model.parts()]
@@ -125,7 +125,7 @@ def auto(
     valid: Table | None = None,
     seed: int = 0,
     watch: Watcher = silent,
-    kept: Kept | None = None,
+    kept: KeptMixtures | None = None,
     deadline: float = math.inf,
 ) -> tuple[Prior, str]:
     """The prior that a table gets when nobody names one, and a sentence that says why.
@@ -133,7 +133,7 @@ def auto(
     Uniform where every point of the world can be listed: rules then carry all that is known. A mixture of trees
     where they cannot.
     """
-    listed = listing(table.world, LISTED)
+    listed = numbered_points(table.world, LISTED)
     if listed is not None:
         return uniform(
             table.world
@@ -142,20 +142,20 @@ def auto(
     return found, f"{found}, chosen on held-out rows; the world has too many points to list"
 
 
-def _way(number: int, train: Table, held: Table, states: int, seed: int) -> Way:
+def _way(number: int, train: Table, held: Table, states: int, seed: int) -> Cutting:
     """Numbers in so many states, judged by held-out rows; few rows are held out in turn."""
     cut = columns(train, states)
-    learner = Learner(_some(train, cut, seed), cut)
+    learner = TreeLearner(_some(train, cut, seed), cut)
     if len(train) + len(held) > FOLDED or len(train) + len(held) < FEWEST:
-        return Way(number, learner, ((learner, Rows.of(learner.columns, held.codes)),))
+        return Cutting(number, learner, ((learner, StateRows.of(learner.columns, held.codes)),))
     every = torch.cat([train.codes, held.codes])
     fold = torch.randperm(len(every), generator=torch.Generator().manual_seed(seed)) % FOLDS
     folds = []
     for out in range(FOLDS):
         part = Table(train.world, every[fold != out])
-        one = Learner(part, columns(part, states))
-        folds.append((one, Rows.of(one.columns, every[fold == out])))
-    return Way(number, learner, tuple(folds))
+        one = TreeLearner(part, columns(part, states))
+        folds.append((one, StateRows.of(one.columns, every[fold == out])))
+    return Cutting(number, learner, tuple(folds))
 
 
 def _some(table: Table, cut: Sequence[Column], seed: int = 0) -> Table:
@@ -167,7 +167,7 @@ def _some(table: Table, cut: Sequence[Column], seed: int = 0) -> Table:
     return table.part(order[:most].sort().values)
 
 
-def _fitting(amounts: Sequence[int], ways: Sequence[Way]) -> list[int]:
+def _fitting(amounts: Sequence[int], ways: Sequence[Cutting]) -> list[int]:
     """As many trees as memory has room for; at least the first amount."""
     size = max(len(way.learner.columns) * way.learner.valid.shape[1] ** 2 for way in ways)
     return [each for at, each in enumerate(amounts) if not at or each * size <= ROOM]
@@ -179,7 +179,7 @@ def _finer(real: int) -> tuple[int, ...]:
     return tuple(each for each in STATES if each <= most) or STATES[:1] if real else STATES[:1]
 
 
-def _last(learner: Learner, parts: Sequence[Trees], watch: Watcher) -> Trees:
+def _last(learner: TreeLearner, parts: Sequence[Trees], watch: Watcher) -> Trees:
     """A few more rounds for each part of an average."""
     found = []
     for number, part in enumerate(parts, 1):
@@ -188,7 +188,7 @@ def _last(learner: Learner, parts: Sequence[Trees], watch: Watcher) -> Trees:
     return Trees.average(found)
 
 
-def _more(learner: Learner, model: Trees, rounds: int) -> Trees:
+def _more(learner: TreeLearner, model: Trees, rounds: int) -> Trees:
     for _ in range(rounds):
         model, _ = learner.improve(model)
     return model

@@ -145,7 +145,7 @@ def product(variable: Variable, one: Tensor, other: Tensor) -> Tensor:
     mass = torch.where(atoms.isnan(), edges.diff(), grain) * density.exp()
     cells = torch.stack([edges[:-1], edges[1:], atoms, mass / mass.sum()], dim=1)
     ends = torch.tensor([numbers.BLIND] * 2, dtype=torch.float64) * cells[[0, -1], 3]
-    return numbers.Numbers(variable, cells, ends, min(table.step for table in tables), grain).packed()
+    return numbers.NumberCells(variable, cells, ends, min(table.step for table in tables), grain).packed()
 
 
 def _weighs(column: Tensor, variable: Variable) -> bool:
@@ -158,5 +158,5 @@ def _single(variable: Variable, column: Tensor) -> Column | Normal:
         return Column(variable, torch.zeros(len(column), dtype=torch.long), column / column.sum(), None)
     if len(column) == 2 and column.dim() == 1:
         return Normal(variable, float(column[0]), float(column[1]))
-    known = numbers.Numbers.unpacked(variable, column) if len(column) else numbers.learn(column, variable)
+    known = numbers.NumberCells.unpacked(variable, column) if len(column) else numbers.learn(column, variable)
     return Column(variable, torch.zeros(len(known.cells), dtype=torch.long), known.mass, known)

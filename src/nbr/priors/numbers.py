@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.variables.real import FINEST
+from nbr.variables import FINEST
 from nbr.world import Variable
 
 FINE = 128  # cells, where there are rows enough
@@ -34,7 +34,7 @@ Piece = tuple[float, float]  # an open interval, or, where both ends are equal, 
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberCells:
     """Cells in order: lower and upper edge, the value of an atom (else NaN), and the mass, tails included."""
 
     variable: Variable
@@ -70,7 +70,7 @@ class Numbers:
         return torch.cat([self.cells, torch.cat([self.tails, sizes])[None]])
 
     @classmethod
-    def unpacked(cls, variable: Variable, packed: Tensor) -> Numbers:
+    def unpacked(cls, variable: Variable, packed: Tensor) -> NumberCells:
         if packed.dim() != 2 or packed.shape[1] != 4 or len(packed) < 2:
             raise NbrError(f"the cells of a number are rows of 4, not of shape {tuple(packed.shape)}")
         packed = packed.double()
@@ -172,7 +172,7 @@ class Numbers:
         return torch.where(cell == 0, below, 0.0) + torch.where(cell == len(self.cells) - 1, above, 0.0)
 
 
-def learn(values: Tensor, variable: Variable) -> Numbers:
+def learn(values: Tensor, variable: Variable) -> NumberCells:
     """The distribution of a column, from its observed values; uniform if there are none."""
     seen = values.clamp(variable.low, variable.high).numpy()
     worth = 1 / (len(seen) + 2)
@@ -185,7 +185,7 @@ def learn(values: Tensor, variable: Variable) -> Numbers:
     if not len(seen):
         cells = [[low, high, math.nan, 1.0]]
         tails = torch.full((2,), BLIND, dtype=torch.float64)
-        return Numbers(variable, torch.tensor(cells, dtype=torch.float64), tails, step, grain)
+        return NumberCells(variable, torch.tensor(cells, dtype=torch.float64), tails, step, grain)
     groups = group(counts, max(ROWS, len(seen) / FINE))
     ends = np.flatnonzero(np.diff(groups))
     inner = _between(distinct[ends], distinct[ends + 1], variable.step)
@@ -198,7 +198,7 @@ def learn(values: Tensor, variable: Variable) -> Numbers:
     cells_ = torch.tensor(rows, dtype=torch.float64)
     total = cells_[:, 3].sum()
     cells_[:, 3] /= total
-    return Numbers(variable, cells_, tails / total, step, grain)
+    return NumberCells(variable, cells_, tails / total, step, grain)
 
 
 def group(counts: np.ndarray, need: float) -> np.ndarray:

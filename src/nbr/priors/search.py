@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from nbr import clock
-from nbr.priors.em import Learner, Rows
+from nbr.priors.em import StateRows, TreeLearner
 from nbr.priors.mixture import Trees
 from nbr.priors.tree import Tree
 from nbr.progress import Progress, Watcher, silent
@@ -52,12 +52,12 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Way:
+class Cutting:
     """One way to cut numbers: its place among others, all rows to learn from, and folds of rows held out in turn."""
 
     number: int
-    learner: Learner
-    folds: tuple[tuple[Learner, Rows], ...]  # one alone has the learner of all rows
+    learner: TreeLearner
+    folds: tuple[tuple[TreeLearner, StateRows], ...]  # one alone has the learner of all rows
 
     @property
     def weights(self) -> Tensor:
@@ -79,14 +79,14 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptMixtures:
     """Where mixtures are kept for a run that is stopped, and what tells this run from others."""
 
     folder: Path
     run: str
     writes: bool = True  # of several processes with one folder, one does
 
-    def find(self, name: str, learner: Learner) -> Chosen | None:
+    def find(self, name: str, learner: TreeLearner) -> Chosen | None:
         known = checkpoints.restore(self._path(name), {"run": self.run})
         if known is None:
             return None
@@ -108,7 +108,7 @@ class Kept:
 
 
 @dataclass
-class Search:
+class MixtureSearch:
     """Mixtures judged by held-out rows, until it is late.
 
     `watch` is told of each round, and `kept` keeps what is found.
@@ -116,13 +116,13 @@ class Search:
 
     seed: int
     watch: Watcher = silent
-    kept: Kept | None = None
+    kept: KeptMixtures | None = None
     deadline: float = math.inf
     tried: int = field(default=0, init=False)
     most: int = field(default=0, init=False)  # mixtures that there may be to try
     score: float = field(default=-math.inf, init=False)  # of the best so far
 
-    def best(self, ways: Sequence[Way], amounts: Sequence[int], several: bool = True) -> Trees:
+    def best(self, ways: Sequence[Cutting], amounts: Sequence[int], several: bool = True) -> Trees:
         """The best of a few trees for each way to cut numbers; more for the best way; then `several` starts."""
         few, more = (amounts[:FEW], amounts[FEW:]) if len(ways) > 1 else ((), amounts)
         self.most = len(ways) * len(few) + len(more) + (STARTS - 1 if several else 0)
@@ -144,14 +144,14 @@ class Search:
     def _late(self) -> bool:
         return clock.now() > self.deadline
 
-    def _until_late(self, way: Way, amounts: Sequence[int], first: bool) -> Iterator[Chosen]:
+    def _until_late(self, way: Cutting, amounts: Sequence[int], first: bool) -> Iterator[Chosen]:
         """Mixtures of more and more trees; the first, if nothing else is there, however late it is."""
         for place, amount in enumerate(amounts):
             if self._late and (place or not first):
                 return
             yield self._stopped(way, amount)
 
-    def _averaged(self, way: Way, first: Chosen) -> list[Chosen]:
+    def _averaged(self, way: Cutting, first: Chosen) -> list[Chosen]:
         """Mixtures from more and more starts, whose average is the best on held-out rows; a single tree has but one.
 
         Two without gain end it.
@@ -169,7 +169,7 @@ class Search:
             self.score = max(self.score, way.mean(together))
         return parts[:best]
 
-    def _delivered(self, way: Way, starts: Sequence[Chosen]) -> Trees:
+    def _delivered(self, way: Cutting, starts: Sequence[Chosen]) -> Trees:
         """The average of mixtures from each start; where folds were held out in turn, learned from all rows."""
         if len(way.folds) == 1:
             models = [start.models[0] for start in starts]
@@ -177,7 +177,7 @@ class Search:
             models = [self._learned_again(way.learner, start, number) for number, start in enumerate(starts)]
         return models[0] if len(models) == 1 else Trees.average(models)
 
-    def _learned_again(self, learner: Learner, start: Chosen, number: int) -> Trees:
+    def _learned_again(self, learner: TreeLearner, start: Chosen, number: int) -> Trees:
         if start.alone:
             return learner.alone()
         model = learner.begun(start.trees, _another(self.seed, number))
@@ -185,7 +185,7 @@ class Search:
             model, _ = learner.improve(model)
         return model
 
-    def _stopped(self, way: Way, components: int, start: int = 0) -> Chosen:
+    def _stopped(self, way: Cutting, components: int, start: int = 0) -> Chosen:
         """Mixtures that are learned until held-out rows gain no more, from disk if they are there."""
         name = f"{way.number}-{components}-{start}"
         kept = self.kept if len(way.folds) == 1 else None  # folds are for small tables
@@ -199,7 +199,7 @@ class Search:
         self.tried, self.score = self.tried + 1, max(self.score, way.mean(found.scores))
         return found
 
-    def _learned(self, learner: Learner, held: Rows, components: int, seed: int) -> tuple[Trees, int]:
+    def _learned(self, learner: TreeLearner, held: StateRows, components: int, seed: int) -> tuple[Trees, int]:
         """Rounds until held-out rows have not gained for long; the best on the way, and which round it is of."""
         if not components:
             return learner.alone(), 0
@@ -222,7 +222,7 @@ class Search:
         self.watch(Progress("prior", self.tried, self.most, {"held out": max(score, self.score)}, ended))
 
 
-def _grown(tried: Iterator[Chosen], way: Way) -> Chosen:
+def _grown(tried: Iterator[Chosen], way: Cutting) -> Chosen:
     """More trees while held-out rows gain; two sizes without gain end it."""
     best, late = next(tried), 0
     for found in tried:

@@ -1,5 +1,5 @@
 """The belief function as people use it: a model with its verbs, the door to all rooms below."""
 
-from nbr.reasoner.reasoner import Reasoner
+from nbr.doors import door
 
-__all__ = ["Reasoner"]
+__getattr__, __dir__, __all__ = door(__name__)

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from nbr.asking import best, checking, deciding, distilling, explaining, many, ranking
+from nbr.asking import (
+    Answer,
+    Explanation,
+    Possibilities,
+    Proposition,
+    Ranking,
+    Session,
+    answer_table,
+    best,
+    checking,
+    deciding,
+    distilling,
+    explaining,
+    many,
+    possibilities,
+    ranking,
+)
 from nbr.asking import question as asking
-from nbr.asking.answer import Answer
-from nbr.asking.answer_table import answer_table
-from nbr.asking.explanation import Explanation
-from nbr.asking.possibilities import Possibilities, possibilities
-from nbr.asking.question import Proposition
-from nbr.asking.ranking import Ranking
-from nbr.asking.session import Session
-from nbr.density import tuning
-from nbr.density.many import probabilities
-from nbr.inference import Limits
+from nbr.density import probabilities, tuning
 from nbr.language import Expression
 from nbr.reasoner.weighing import Weighing
-from nbr.restating.restated import Restated
+from nbr.restating import Restated
+from nbr.ways import Limits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +66,7 @@ class Answering(Weighing):
         Returns:
             Belief, plausibility and conflict with their bounds.
         """
-        return asking.ask(self.model, question, given, asking.Settings(engine, budget, tolerance, grid, seed))
+        return asking.ask(self.model, question, given, asking.AskSettings(engine, budget, tolerance, grid, seed))
 
     def ask_many(self, questions: Iterable[tuple[str, str | None] | str], **settings: Any) -> pd.DataFrame:
         """Answer many questions; those with the same condition share the work.
@@ -71,7 +79,7 @@ class Answering(Weighing):
             A DataFrame with one row for each question, in order. A model with a prior adds the columns `probability`
             and `probability_error`.
         """
-        pairs, each = many.pairs(questions), asking.Settings(**settings)
+        pairs, each = many.pairs(questions), asking.AskSettings(**settings)
         found = many.ask_many(self.model, pairs, each)  # it says what is wrong with a question
         known = None if self.model.prior is None else probabilities(self.model, pairs, each.budget, each.seed)
         return answer_table(found, known)
@@ -108,7 +116,7 @@ class Answering(Weighing):
         Returns:
             The explanation; `words()` gives it as sentences. For a model with a prior it includes the probability.
         """
-        settings = asking.Settings(budget=budget, tolerance=tolerance, seed=seed)
+        settings = asking.AskSettings(budget=budget, tolerance=tolerance, seed=seed)
         return explaining.explained(self.model, question, given, settings)
 
     def explain_values(
@@ -125,7 +133,7 @@ class Answering(Weighing):
         Returns:
             The values, the most plausible first, each with its explanation; `words()` gives it as sentences.
         """
-        return possibilities(self.model, variable, given, asking.Settings(budget=budget, seed=seed))
+        return possibilities(self.model, variable, given, asking.AskSettings(budget=budget, seed=seed))
 
     def rank(self, variable: str, given: Proposition | None = None, *, budget: float = 10.0, seed: int = 0) -> Ranking:
         """Belief and plausibility of every value of a variable, the most plausible value first.
@@ -136,7 +144,7 @@ class Answering(Weighing):
             budget: The time limit for all values together, in seconds.
             seed: The seed for engines that sample.
         """
-        return ranking.rank(self.model, variable, given, asking.Settings(budget=budget, seed=seed))
+        return ranking.rank(self.model, variable, given, asking.AskSettings(budget=budget, seed=seed))
 
     def best(
         self, given: Proposition | None = None, count: int = 1, *, budget: float = 10.0, seed: int = 0
@@ -149,7 +157,7 @@ class Answering(Weighing):
             budget: The time limit, in seconds.
             seed: The seed for engines that sample.
         """
-        return best.best(self.model, given, count, asking.Settings(budget=budget, seed=seed))
+        return best.best(self.model, given, count, asking.AskSettings(budget=budget, seed=seed))
 
     most_plausible = best
 
@@ -171,7 +179,7 @@ class Answering(Weighing):
             budget: The time limit for all actions together, in seconds.
             seed: The seed for engines that sample.
         """
-        return deciding.decide(self.model, given, criterion, optimism, asking.Settings(budget=budget, seed=seed))
+        return deciding.decide(self.model, given, criterion, optimism, asking.AskSettings(budget=budget, seed=seed))
 
     def check(self, *, budget: float = 10.0) -> checking.Check:
         """Look for rules that never matter, repeat other rules, or contradict each other.
@@ -179,7 +187,7 @@ class Answering(Weighing):
         Args:
             budget: The time limit, in seconds.
         """
-        return checking.check(self.model, Limits.within(asking.Settings(budget=budget).budget))
+        return checking.check(self.model, Limits.within(asking.AskSettings(budget=budget).budget))
 
     def tuned(
         self, wanted: Sequence[tuning.Wanted], rules: Collection[int] | None = None, *, budget: float = 10.0
@@ -195,7 +203,7 @@ class Answering(Weighing):
             The model with the fitted beliefs, and what changed.
         """
         free = None if rules is None else {number - 1 for number in rules}
-        model, told = tuning.tuned(self.model, wanted, free, asking.Settings(budget=budget).budget)
+        model, told = tuning.tuned(self.model, wanted, free, asking.AskSettings(budget=budget).budget)
         return self.of(model), told
 
     def restated(self, *, budget: float = 10.0, seed: int = 0) -> list[Restated | str]:
@@ -209,7 +217,7 @@ class Answering(Weighing):
             For each rule the statement with its agreement, or the reason why there is none; the reason is empty for a
             rule that is already a statement.
         """
-        limits = Limits.within(asking.Settings(budget=budget).budget)
+        limits = Limits.within(asking.AskSettings(budget=budget).budget)
         return list(distilling.restated(self.model, self.prior, limits.deadline, seed))
 
     def distil(

@@ -12,21 +12,17 @@ from torch import Tensor
 from nbr import registry
 from nbr.asking import masses
 from nbr.asking import question as asking
-from nbr.density import joint, saved
-from nbr.density.learned import standing_on
+from nbr.density import joint, saved, standing_on
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.plots import html
 from nbr.priors import Prior
 from nbr.reasoner.answering import Answering
-from nbr.rules import Rule
-from nbr.rules.codec import Codec, Map
-from nbr.rules.sensor import Sensing
-from nbr.seeing import corner, readings
-from nbr.seeing.looking import looked
+from nbr.rules import Codec, Map, Rule, Sensing
+from nbr.seeing import corner, evidence_of, readings
 from nbr.storage import container
-from nbr.tables.seen_together import Counts, Together, Views
+from nbr.tables import Counts, Together, Views
 from nbr.world import World
 
 
@@ -156,7 +152,7 @@ class Reasoner(Answering):
         Returns:
             The model with these rules; for batches `Readings`, one model for each row.
         """
-        found = looked(self.model, {**(pictures or {}), **named})
+        found = evidence_of(self.model, {**(pictures or {}), **named})
         if found.many:
             return readings.Readings(self.model, found.evidence, found.count, Reasoner.of)
         return Reasoner.of(self.model.see(found.evidence))
@@ -180,7 +176,7 @@ class Reasoner(Answering):
             budget: The time limit, in seconds.
             seed: The seed for engines that sample.
         """
-        return corner.within(self.model, length, asking.Settings(budget=budget, seed=seed))
+        return corner.within(self.model, length, asking.AskSettings(budget=budget, seed=seed))
 
     def world_masses(self) -> Tensor:
         """The mass of each of the 2^K worlds, equation (5), for models with few rules.

@@ -9,12 +9,10 @@ import torch
 from torch import Tensor
 
 from nbr import tables
-from nbr.asking import every
+from nbr.asking import everything
 from nbr.asking import question as asking
-from nbr.density import closed, collecting, filling, likelihood, sampling
-from nbr.density.learned import Learned
-from nbr.density.probability import Probability, probability
-from nbr.inference.point import keep
+from nbr.calculus import keep_probability
+from nbr.density import Learned, Probability, closed, collecting, filling, likelihood, probability, sampling
 from nbr.language import Expression
 from nbr.model import Model
 from nbr.priors import Prior
@@ -87,7 +85,7 @@ class Weighing:
         return collecting.collecting(self.model, question, given, among, budget=budget, seed=seed)
 
     def marginals(
-        self, given: every.Given | Sequence[every.Given] = None, *, belief: bool = False, budget: float = 10.0
+        self, given: everything.Given | Sequence[everything.Given] = None, *, belief: bool = False, budget: float = 10.0
     ) -> pd.DataFrame:
         """The probability of every value of every variable.
 
@@ -100,7 +98,7 @@ class Weighing:
             A DataFrame with the columns `given`, `variable`, `value`, `probability`, and `low` and `high`, the 95%
             range of a learned model. A cell is NaN where nothing was computed.
         """
-        return every.table(self.model, given, belief, asking.Settings(budget=budget))
+        return everything.table(self.model, given, belief, asking.AskSettings(budget=budget))
 
     def keep(self, points: Tensor) -> Tensor:
         """P_keep, equation (10): the plausibility of observed points, up to a common factor.
@@ -113,7 +111,7 @@ class Weighing:
         """
         if self.model.closed:
             return closed.kept(self.model, points, self.model.presence)
-        return keep(self.model.grades_of_observed(points), self.model.presence)
+        return keep_probability(self.model.grades_of_observed(points), self.model.presence)
 
     def log_prob(self, table: tables.TableLike, seed: int = 0) -> Tensor:
         """The log-likelihood of each row of a table; empty cells are summed over.

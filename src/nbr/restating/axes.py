@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nbr.language.expressions import And, Atom, Constant, Expression, Not, Or
+from nbr.language import And, Atom, Constant, Expression, Not, Or
 from nbr.world import Variable, World
 
 Places = NDArray[np.int64]

@@ -22,13 +22,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nbr.language.brief import brief
-from nbr.language.expressions import Constant, Expression
-from nbr.points.numbered import listing
+from nbr.language import Constant, Expression, shortened
+from nbr.points import numbered_points
 from nbr.restating import trees
 from nbr.restating.axes import Axis, axes_of
 from nbr.restating.shapes import Truth, guesses
-from nbr.rules.base import Rule
+from nbr.rules import Rule
 from nbr.world import World
 
 MOST = 1 << 14  # points of a rule that are listed, and places of a table
@@ -45,7 +44,7 @@ Grades = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
-class Words:
+class Restatement:
     """A statement for the points with a grade of at least `level`, and the share of points on which both agree."""
 
     statement: Expression
@@ -63,7 +62,7 @@ class Restated:
     statements make of it: it tells both what they get wrong and how fuzzy the rule is.
     """
 
-    words: tuple[Words, ...]
+    words: tuple[Restatement, ...]
     off: float
     points: int
     listed: bool = True  # whether the points are all there are
@@ -83,7 +82,7 @@ class Restated:
         return "; ".join(each.text for each in self.words)
 
     @property
-    def telling(self) -> list[Words]:
+    def telling(self) -> list[Restatement]:
         """The statements that tell points apart: not those that are true everywhere or nowhere."""
         return [each for each in self.words if not isinstance(each.statement, Constant)]
 
@@ -118,7 +117,7 @@ def restate(rule: Rule, world: World, grades: Grades, names: Sequence[str], draw
 
     `drawn` gives points where they cannot be listed.
     """
-    whole = listing(World({name: world.variables[name] for name in names}), MOST)
+    whole = numbered_points(World({name: world.variables[name] for name in names}), MOST)
     points = drawn(1 if whole is not None else DRAWN)
     if whole is not None:
         points = points.repeat(whole.count, 1)
@@ -153,7 +152,7 @@ def _restated(
     holds = torch.stack([statement.holds(world, points) for _, statement in said])
     beliefs, off = _carried(grades, holds, [level for level, _ in said], belief)
     words = [
-        Words(statement, brief(statement), float((held == (grades >= level)).double().mean()), carried, level)
+        Restatement(statement, shortened(statement), float((held == (grades >= level)).double().mean()), carried, level)
         for (level, statement), held, carried in zip(said, holds, beliefs, strict=True)
     ]
     return Restated(tuple(words), off, len(points))
@@ -252,7 +251,7 @@ def _shortest(candidates: Sequence[Expression], world: World, points: Tensor, tr
     exact, priced = [], []
     for said in candidates:
         holds = said.holds(world, points).numpy()
-        size = len(brief(said))
+        size = len(shortened(said))
         wrong = [float((holds != truth)[side].mean()) for side in (truth, ~truth) if side.any()]
         if not any(wrong) and size <= LONGEST:
             exact.append((size, said))

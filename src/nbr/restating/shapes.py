@@ -19,7 +19,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from nbr.language.expressions import And, Constant, Count, Expression, Iff, Implies, Majority, Not, Or
+from nbr.language import And, Constant, Count, Expression, Iff, Implies, Majority, Not, Or
 from nbr.restating.axes import Axis
 
 Truth = NDArray[np.bool_]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nbr.errors import NbrError, install
-from nbr.language.expressions import And, Constant, Expression, Implies, Or
+from nbr.language import And, Constant, Expression, Implies, Or
 from nbr.restating.axes import Axis
 
 Truth = NDArray[np.bool_]

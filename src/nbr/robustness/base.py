@@ -24,17 +24,17 @@ Stages = tuple[int, ...]  # steps, more in each stage
 
 
 @dataclass(frozen=True)
-class Found:
+class AttackResult:
     """The best that an attack found: inputs, and their L2 distances, infinite where it failed."""
 
     inputs: Tensor
     distance: Tensor
 
-    def better(self, other: Found) -> Found:
+    def better(self, other: AttackResult) -> AttackResult:
         """The nearer of two findings for each image."""
         nearer = other.distance < self.distance
         shape = (-1, *[1] * (self.inputs.dim() - 1))
-        return Found(
+        return AttackResult(
             torch.where(nearer.view(shape), other.inputs, self.inputs), torch.minimum(self.distance, other.distance)
         )
 
@@ -65,7 +65,7 @@ class Attack(ABC):
     def propose(self, target: Target, attempt: Attempt, steps: int) -> Tensor:
         """Inputs that may lose the label, as near to the images as the attack can."""
 
-    def run(self, target: Target, attempt: Attempt, steps: int) -> Found:
+    def run(self, target: Target, attempt: Attempt, steps: int) -> AttackResult:
         """Propose, put into the box, and judge; the caller's random numbers go on as if nothing had been drawn."""
         if attempt.starts is None and self.needs_starts:
             raise NbrError(f"the attack {self.name} needs starting points that lose the label")
@@ -78,7 +78,7 @@ class Attack(ABC):
             tried = stretched(target, attempt, self.propose(view, attempt, steps))
             return found.better(self._finished(target, attempt, tried))
 
-    def _finished(self, target: Target, attempt: Attempt, inputs: Tensor) -> Found:
+    def _finished(self, target: Target, attempt: Attempt, inputs: Tensor) -> AttackResult:
         return judged(target, attempt, drawn_in(target, attempt, target.clip(inputs.detach())))
 
 
@@ -108,9 +108,9 @@ def drawn_in(target: Target, attempt: Attempt, inputs: Tensor) -> Tensor:
     return torch.where(lost.view(shape), nearest, inputs)
 
 
-def judged(target: Target, attempt: Attempt, inputs: Tensor) -> Found:
+def judged(target: Target, attempt: Attempt, inputs: Tensor) -> AttackResult:
     """Distances of proposed inputs, infinite where the label is not lost; 0 where it was never there."""
     far = torch.where(target.lost(inputs, attempt.labels), distance(inputs, attempt.images), torch.inf)
     wrong = target.lost(attempt.images, attempt.labels)
     shape = (-1, *[1] * (inputs.dim() - 1))
-    return Found(torch.where(wrong.view(shape), attempt.images, inputs), torch.where(wrong, 0.0, far))
+    return AttackResult(torch.where(wrong.view(shape), attempt.images, inputs), torch.where(wrong, 0.0, far))

@@ -9,10 +9,7 @@ from typing import Any
 
 import torch
 
-from nbr.classify.estimator import BeliefEstimator
-from nbr.classify.nonexpansive import NonexpansiveClassifier
-from nbr.classify.robust import RobustClassifier
-from nbr.classify.verdicts import Array, Reason, Verdict
+from nbr.classify import Array, BeliefEstimator, NonexpansiveClassifier, Reason, RobustClassifier, Verdict
 from nbr.robustness.base import Attempt
 from nbr.robustness.margin_attacks import Descent
 from nbr.robustness.target import Target
@@ -69,7 +66,7 @@ def _turned(before: Sequence[Reason], after: Sequence[Reason], label: Any) -> tu
     return tuple(each.rule for each in sorted(told, key=lambda each: -each.weight) if now[each.rule] != label)
 
 
-def totals(reasons: Sequence[Reason]) -> dict[tuple[str, Any], float]:
+def rule_totals(reasons: Sequence[Reason]) -> dict[tuple[str, Any], float]:
     """The weights of all rules of a kind for a label, added up; the largest first."""
     found: dict[tuple[str, Any], float] = defaultdict(float)
     for each in reasons:

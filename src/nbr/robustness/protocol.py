@@ -22,11 +22,11 @@ from torch import Tensor
 from nbr import clock
 from nbr.errors import NbrError, suggest
 from nbr.parallel import mapped
+from nbr.progress import Progress, Watcher, silent
 from nbr.robustness.attacks import ATTACKS, attack
 from nbr.robustness.base import BUDGETS, Attempt, Stages
 from nbr.robustness.target import Target
 from nbr.storage import checkpoints
-from nbr.training import Progress, Watcher, silent
 
 BATCH = 200
 LONG, FEW = 10_000, 55  # batches of attacks of so many steps

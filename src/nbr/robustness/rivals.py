@@ -16,10 +16,11 @@ from torch import Tensor, nn
 from torch.nn.functional import conv2d, cross_entropy, linear, softplus
 from torch.optim.lr_scheduler import LambdaLR
 
-from nbr.classify.augment import affine, drawn
+from nbr.classify import random_maps, warped
 from nbr.errors import NbrError, suggest
+from nbr.progress import Watcher, silent
 from nbr.robustness.linear_dual import lowest_leads
-from nbr.training import Loop, Watcher, silent
+from nbr.training import Loop
 
 BATCH = 128
 
@@ -88,7 +89,7 @@ def train(
         rows = batches[number]
         pictures = images[rows]
         if setting.augment:
-            pictures = affine(pictures, drawn(len(rows), setting.augment, torch.default_generator)).clamp(0, 1)
+            pictures = warped(pictures, random_maps(len(rows), setting.augment, torch.default_generator)).clamp(0, 1)
         return _loss(network, pictures, labels[rows], setting, epoch / setting.epochs)
 
     with torch.random.fork_rng(devices=[]):

@@ -20,10 +20,10 @@ def wilson(share: float, count: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def interval(share: float, count: int) -> str:
+def percent_interval(share: float, count: int) -> str:
     """The same in per cent, for reading.
 
-    >>> interval(1.0, 20)
+    >>> percent_interval(1.0, 20)
     '83.9 to 100.0'
     """
     low, high = wilson(share, count)

@@ -1,11 +1,5 @@
 """Fuzzy sets with a degree of belief: clauses, networks, functions and memories, one file each."""
 
-from nbr.rules.base import Rule
-from nbr.rules.clause import Clause, one_of
-from nbr.rules.code_network import CodeNetwork
-from nbr.rules.fuzzy import Fuzzy
-from nbr.rules.memory import Memory
-from nbr.rules.neural import Neural
-from nbr.rules.source import OneOf, Source
+from nbr.doors import door
 
-__all__ = ["Clause", "CodeNetwork", "Fuzzy", "Memory", "Neural", "OneOf", "Rule", "Source", "one_of"]
+__getattr__, __dir__, __all__ = door(__name__)

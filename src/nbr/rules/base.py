@@ -232,7 +232,7 @@ class Rule(ABC):
 
     def cite(self, spec: Mapping[str, object]) -> None:
         """Take over from a file in which words its source says it, and when."""
-        self.quote, self.date = (text(spec, key) if key in spec else None for key in CITED)
+        self.quote, self.date = (spec_text(spec, key) if key in spec else None for key in CITED)
 
     def _common_spec(self) -> dict[str, object]:
         named = {"name": self.name} if self.name else {}
@@ -256,14 +256,14 @@ def listed(names: Iterable[str] | str) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def text(spec: Mapping[str, object], key: str) -> str:
+def spec_text(spec: Mapping[str, object], key: str) -> str:
     value = spec[key]
     if not isinstance(value, str):
         raise NbrError(f"{key!r} must be text, not {value!r}")
     return value
 
 
-def number(spec: Mapping[str, object], key: str) -> float:
+def spec_number(spec: Mapping[str, object], key: str) -> float:
     value = spec[key]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise NbrError(f"{key!r} must be a number, not {value!r}")

@@ -8,12 +8,9 @@ from torch import Tensor
 
 from nbr import registry
 from nbr.errors import NbrError
-from nbr.language import Expression, parse
-from nbr.language.expressions import And, Implies, Not, Or
-from nbr.language.intervals import within
-from nbr.language.linear import resolved
-from nbr.rules.base import Rule, number, text
-from nbr.rules.source import OneOf, Source, checked
+from nbr.language import And, Expression, Implies, Not, Or, holds_within, parse, resolved
+from nbr.rules.base import Rule, spec_number, spec_text
+from nbr.rules.source import OneOf, Source, checked_sources
 
 WHOLE = 1e-6  # by which masses may miss 1 in all
 
@@ -87,7 +84,7 @@ class Clause(Rule):
         return self.expression.holds(self.world, points).to(points.dtype)
 
     def bounds(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
-        surely, possibly = within(self.expression, self.world, low, high)
+        surely, possibly = holds_within(self.expression, self.world, low, high)
         return surely.to(low.dtype), possibly.to(low.dtype)
 
     @property
@@ -101,9 +98,9 @@ class Clause(Rule):
 
     @classmethod
     def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Clause:
-        adds = number(spec, "adds") if "adds" in spec else None
-        unless = text(spec, "unless") if "unless" in spec else None
-        return cls(text(spec, "rule"), spec["belief"], spec["name"], unless=unless, adds=adds)
+        adds = spec_number(spec, "adds") if "adds" in spec else None
+        unless = spec_text(spec, "unless") if "unless" in spec else None
+        return cls(spec_text(spec, "rule"), spec["belief"], spec["name"], unless=unless, adds=adds)
 
     def _check(self) -> None:
         try:
@@ -158,7 +155,7 @@ def one_of(
         raise NbrError('one_of takes statements with their beliefs, as in {"night": 0.3, "~night": 0.5}')
     choice = OneOf()
     rules = [Clause(said, belief, name, source=source).one_of(choice) for said, belief in possibilities.items()]
-    checked(rules)
+    checked_sources(rules)
     return rules
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from nbr.errors import NbrError
-from nbr.language import Expression
-from nbr.language.expressions import And, Atom, Constant, Implies, Not, Or, conjuncts
+from nbr.language import And, Atom, Constant, Expression, Implies, Not, Or, conjuncts
 from nbr.rules.base import Rule
 from nbr.world import World
 

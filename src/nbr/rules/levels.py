@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING
 import torch
 
 from nbr.errors import NbrError
+from nbr.language import Expression
 from nbr.language import expressions as ex
-from nbr.language.expressions import Expression
-from nbr.variables.base import Variable
-from nbr.variables.word import Curve, Word
+from nbr.variables import GradeCurve, Variable, Word
 from nbr.world import World
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def _counted(
     return ex.Or((short_of(least), reaching(least + 1)))
 
 
-def _within(curve: Curve, world: World, level: float, above: bool) -> Expression:
+def _within(curve: GradeCurve, world: World, level: float, above: bool) -> Expression:
     """Where a word of one variable reaches a level."""
     variable = world.variables[curve.name]
 

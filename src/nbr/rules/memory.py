@@ -13,7 +13,7 @@ from nbr import registry
 from nbr.errors import NbrError
 from nbr.language import Expression
 from nbr.language import expressions as ex
-from nbr.rules.base import Rule, number
+from nbr.rules.base import Rule, spec_number
 from nbr.world import World
 
 
@@ -123,8 +123,8 @@ class Memory(Rule):
     def from_spec(cls, spec: registry.Spec, parts: registry.Parts) -> Memory:
         if not isinstance(spec["memory"], dict) or "radius" not in spec:
             raise NbrError("a memory needs a table of values and a radius")
-        sharpness = number(spec, "sharpness") if "sharpness" in spec else 10.0
-        return cls(spec["memory"], number(spec, "radius"), spec["belief"], sharpness=sharpness, name=spec["name"])
+        sharpness = spec_number(spec, "sharpness") if "sharpness" in spec else 10.0
+        return cls(spec["memory"], spec_number(spec, "radius"), spec["belief"], sharpness=sharpness, name=spec["name"])
 
     def _plain(self, name: str) -> object:
         """A value as a file holds it: a label, or a number."""

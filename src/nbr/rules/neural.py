@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from nbr import registry
 from nbr.errors import NbrError
 from nbr.rules import layers
-from nbr.rules.base import Rule, listed, number
+from nbr.rules.base import Rule, listed, spec_number
 from nbr.rules.linear import Region, lines
 from nbr.world import World
 
@@ -160,7 +160,7 @@ def _encoded(world: World, low: Tensor, high: Tensor, names: Iterable[str]) -> t
 def read_network(spec: registry.Spec, parts: registry.Parts) -> nn.Module:
     """The network of a rule, which may be that of an earlier one."""
     if "weights" in spec:
-        owner = parts.context["earlier"][int(number(spec, "weights")) - 1]
+        owner = parts.context["earlier"][int(spec_number(spec, "weights")) - 1]
         if isinstance(owner.weights, nn.Module):
             return owner.weights
     if not parts.tensors:

@@ -7,10 +7,7 @@ from collections.abc import Iterable, Mapping
 import torch
 from torch import Tensor
 
-from nbr.language import Expression
-from nbr.language.expressions import Atom, Constant, Or, replaced
-from nbr.language.linear import linears
-from nbr.language.modulo import modulos
+from nbr.language import Atom, Constant, Expression, Or, linears, modulos, with_atoms
 from nbr.rules.base import Rule
 from nbr.rules.levels import Turns
 from nbr.world import World
@@ -73,7 +70,7 @@ class Projected(Rule):
         truth = {atom: atom.holds(self._own, points).tolist() for atom in hidden}
         cases = {tuple(held) for held in zip(*truth.values(), strict=True)} if truth else {()}
         said = [dict(zip(truth, held, strict=True)) for held in sorted(cases)]
-        return Or(tuple(replaced(whole, lambda atom, case=case: _settled(atom, case)) for case in said))  # type: ignore[misc]
+        return Or(tuple(with_atoms(whole, lambda atom, case=case: _settled(atom, case)) for case in said))  # type: ignore[misc]
 
     def turns(self) -> Turns | None:
         return None if self.cut(1.0) is None else super().turns() if not self._inputs else self._rule.turns()

@@ -15,13 +15,12 @@ from torch import Tensor
 
 from nbr import registry
 from nbr.errors import NbrError
-from nbr.language import span
-from nbr.language.expressions import Atom
+from nbr.language import Atom, names_in_range
 from nbr.rules.clause import Clause
 from nbr.world import Variable, World
 
 NAMED = "named"  # the kind of a sensor in a file that gives its name alone
-LEAST = -20.0  # of log pl: 1 - pl as a belief is then right to 1e-7 in log pl, and never certain
+LEAST_LOG = -20.0  # of log pl: 1 - pl as a belief is then right to 1e-7 in log pl, and never certain
 
 
 class Evidence(Protocol):
@@ -33,7 +32,7 @@ class Evidence(Protocol):
 
     @property
     def log_plausibility(self) -> Tensor:
-        """log pl of each label, from `LEAST` to 0, in float64: (n, labels)."""
+        """log pl of each label, from `LEAST_LOG` to 0, in float64: (n, labels)."""
 
     def within(self, distance: Tensor) -> tuple[Tensor, Tensor] | None:
         """Proved bounds, low and high, of log pl at all inputs within an L2 distance (..., n) of each, for float64 at
@@ -83,7 +82,7 @@ class PlainEvidence:
     def of(cls, labels: tuple[str, ...], scores: Tensor) -> PlainEvidence:
         """From logits or log probabilities p_b (n, labels): pl_b = p_b / max p, vacuous where p is flat."""
         scores = scores.double()
-        return cls(labels, (scores - scores.amax(dim=1, keepdim=True)).clamp(min=LEAST))
+        return cls(labels, (scores - scores.amax(dim=1, keepdim=True)).clamp(min=LEAST_LOG))
 
     def within(self, distance: Tensor) -> tuple[Tensor, Tensor] | None:
         return None
@@ -95,21 +94,21 @@ class PlainEvidence:
         return PlainEvidence(self.labels, self.log_plausibility[torch.as_tensor(rows, dtype=torch.long)])
 
 
-def spread(world: World, sensors: Mapping[str, Sensing]) -> dict[str, Sensing]:
+def sensor_for_each(world: World, sensors: Mapping[str, Sensing]) -> dict[str, Sensing]:
     """A sensor for each variable: names may be ranges such as "d1..d5"; an error names a value that one lacks."""
     found: dict[str, Sensing] = {}
     for names, sensor in sensors.items():
         if not isinstance(sensor, Sensing):
             raise NbrError(f"the sensor of {names!r} is {sensor!r:.60}; write nbr.Sensor(classifier)")
-        for name in span(names):
+        for name in names_in_range(names):
             if name in found:
                 raise NbrError(f"{name!r} has two sensors")
-            columns(name, world.variables[world.names[world.column(name)]], sensor.labels)
+            label_columns(name, world.variables[world.names[world.column(name)]], sensor.labels)
             found[name] = sensor
     return found
 
 
-def values(name: str, variable: Variable) -> tuple[str, ...]:
+def sensor_values(name: str, variable: Variable) -> tuple[str, ...]:
     """The values of a variable in words, as labels of a sensor are written."""
     if not variable.numeric:
         return variable.labels
@@ -118,22 +117,22 @@ def values(name: str, variable: Variable) -> tuple[str, ...]:
     return tuple(variable.show(variable.low + variable.step * number) for number in range(variable.size))
 
 
-def columns(name: str, variable: Variable, labels: Sequence[str]) -> list[int]:
+def label_columns(name: str, variable: Variable, labels: Sequence[str]) -> list[int]:
     """The place among the labels of a sensor of each value of a variable."""
     place = {label: at for at, label in enumerate(labels)}
-    for value in values(name, variable):
+    for value in sensor_values(name, variable):
         if value not in place:
             known = ", ".join(labels[:12]) + (", .." if len(labels) > 12 else "")
             raise NbrError(f"{name!r} may be {value}, and its sensor has no such label; it has {known}")
-    return [place[value] for value in values(name, variable)]
+    return [place[value] for value in sensor_values(name, variable)]
 
 
-def clauses(world: World, evidence: Mapping[str, Evidence], row: int = 0) -> Iterator[Clause]:
+def evidence_clauses(world: World, evidence: Mapping[str, Evidence], row: int = 0) -> Iterator[Clause]:
     """The evidence of one input for each variable as rules; labels that nothing speaks against have none."""
     for name, each in evidence.items():
         variable = world.variables[name]
         degrees = -torch.expm1(each.log_plausibility[row])
-        for value, label in zip(values(name, variable), columns(name, variable, each.labels), strict=True):
+        for value, label in zip(sensor_values(name, variable), label_columns(name, variable, each.labels), strict=True):
             if degrees[label] > 0:
                 said, who = str(Atom(name, "!=", (value,))), each.words(row, label)
                 yield Clause(said, float(degrees[label]), f"{said} (picture of {name}{who and f', {who}'})")

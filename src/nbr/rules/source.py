@@ -60,7 +60,7 @@ class OneOf:
     """What possibilities have in common of which at most one is there; two choices are never the same."""
 
 
-def checked(rules: Sequence[Rule]) -> None:
+def checked_sources(rules: Sequence[Rule]) -> None:
     """Raise an error where one source is told in two ways, says a rule twice, or has too many possibilities."""
     sources: dict[str, Source] = {}
     said: dict[object, int] = {}
@@ -97,7 +97,7 @@ def _told(source: Source) -> str:
     return f"reliability {source.reliability:g}, rules {source.rules!r}"
 
 
-def joined(one: Sequence[Rule], other: Sequence[Rule]) -> list[Rule]:
+def joined_rules(one: Sequence[Rule], other: Sequence[Rule]) -> list[Rule]:
     """The rules of two models: what one source says in both counts once, all else is distinct.
 
     A rule is the same if source and statement are; possibilities are the same if all of them are.

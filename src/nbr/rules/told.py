@@ -20,9 +20,9 @@ from typing import Any
 
 from nbr import registry
 from nbr.errors import NbrError, suggest
-from nbr.rules.base import CITED, Rule, number, text
+from nbr.rules.base import CITED, Rule, spec_number, spec_text
 from nbr.rules.clause import Clause
-from nbr.rules.source import OneOf, Source, checked
+from nbr.rules.source import OneOf, Source, checked_sources
 from nbr.rules.support import Support
 from nbr.rules.written import STRAYED
 
@@ -43,7 +43,7 @@ class Sources:
     def of(self, spec: Mapping[str, Any]) -> Source | None:
         if "source" not in spec:
             return None
-        name = text(spec, "source")
+        name = spec_text(spec, "source")
         if name not in self.known and get_close_matches(name, self.known):
             raise NbrError(f"[sources] does not describe the source {name!r}" + suggest(name, self.known))
         return self.known.get(name) or Source(name)
@@ -72,7 +72,7 @@ class Choices:
     def joined(self, spec: object, rule: Rule) -> Rule:
         if not isinstance(spec, Mapping) or "choice" not in spec:
             return rule
-        return rule.one_of(self.known.setdefault(number(spec, "choice"), OneOf()))
+        return rule.one_of(self.known.setdefault(spec_number(spec, "choice"), OneOf()))
 
 
 def read_rule(spec: object, parts: registry.Parts) -> Rule:
@@ -86,7 +86,7 @@ def read_rule(spec: object, parts: registry.Parts) -> Rule:
     registry.check_keys(spec, found, OF_RULES)
     if "belief" not in spec:
         raise NbrError("has no belief")
-    told = {**spec, "belief": number(spec, "belief"), "name": text(spec, "name") if "name" in spec else None}
+    told = {**spec, "belief": spec_number(spec, "belief"), "name": spec_text(spec, "name") if "name" in spec else None}
     made: Rule = found.from_spec(told, parts)
     made.cite(spec)
     if "support" in spec:
@@ -102,15 +102,15 @@ def possibilities(spec: Mapping[str, Any], sources: Sources) -> list[Rule]:
     several = spec["one_of"]
     if not isinstance(several, list) or not several or not all(isinstance(each, dict) for each in several):
         raise NbrError(f"one_of is a list of statements with their beliefs: {EXAMPLE}")
-    name, source, choice = text(spec, "name") if "name" in spec else None, sources.of(spec), OneOf()
+    name, source, choice = spec_text(spec, "name") if "name" in spec else None, sources.of(spec), OneOf()
     found: list[Rule] = []
     for each in several:
         if set(each) != {"rule", "belief"}:
             raise NbrError(f"a possibility has only a rule and a belief: {EXAMPLE}")
-        made = Clause(text(each, "rule"), number(each, "belief"), name, source=source)
+        made = Clause(spec_text(each, "rule"), spec_number(each, "belief"), name, source=source)
         made.cite(spec)
         found.append(made.one_of(choice))
-    checked(found)
+    checked_sources(found)
     return found
 
 

@@ -22,10 +22,19 @@ from typing import Any
 import torch
 
 from nbr.errors import NbrError, suggest
-from nbr.language import Expression, indexed, parse, parse_words, span
-from nbr.language.expressions import And, Atom, Constant, replaced
-from nbr.language.linear import resolved
-from nbr.rules.base import text
+from nbr.language import (
+    And,
+    Atom,
+    Constant,
+    Expression,
+    indexed,
+    names_in_range,
+    parse,
+    parse_words,
+    resolved,
+    with_atoms,
+)
+from nbr.rules.base import spec_text
 from nbr.world import World
 
 MOST = 100_000  # rules, or variables, that one entry may stand for
@@ -90,7 +99,7 @@ def _things(given: object) -> Things:
 def _words(kind: str, words: object, things: Things) -> list[str]:
     """What an index stands for: a list, a range such as "1..5", or the name of some things."""
     if isinstance(words, str) and ".." in words:
-        return span(words)
+        return names_in_range(words)
     if isinstance(words, str):
         if words not in things:
             raise NbrError(f"{kind!r}: there are no things called {words!r}" + suggest(words, things))
@@ -130,10 +139,10 @@ def _variables(model: Mapping[str, Any], things: Things) -> dict[str, object]:
 def _names(key: str, things: Things) -> Iterator[str]:
     head, bracket, rest = key.partition("[")
     if not bracket or not rest.endswith("]"):
-        yield from span(key)
+        yield from names_in_range(key)
         return
     indices = indexed(key).removesuffix("]").partition("[")[2].split(",")
-    columns = [things.get(index, span(index)) for index in indices]
+    columns = [things.get(index, names_in_range(index)) for index in indices]
     _few(columns, f"variable {key!r}")
     for words in product(*columns):
         yield f"{head}[{','.join(words)}]"
@@ -174,8 +183,8 @@ def _each(spec: dict[str, Any], things: Things, world: World) -> Iterator[dict[s
         raise NbrError('for needs a rule = "..." to repeat')
     columns = {index: _words(index, words, things) for index, words in given.items()}
     _few(list(columns.values()), "for")
-    statements = [parse(text(part, "rule")) for part in parts]
-    where = parse_words(text(spec, "where")) if "where" in spec else Constant(True)
+    statements = [parse(spec_text(part, "rule")) for part in parts]
+    where = parse_words(spec_text(spec, "where")) if "where" in spec else Constant(True)
     _used(And(tuple(statements)), columns)
     for atom in where.atoms():
         _compared(atom, columns)
@@ -187,14 +196,14 @@ def _each(spec: dict[str, Any], things: Things, world: World) -> Iterator[dict[s
             continue
         said = []
         for statement in statements:
-            bare = replaced(statement, lambda atom, binding=binding: _bound(atom, binding))  # type: ignore[misc]
+            bare = with_atoms(statement, lambda atom, binding=binding: _bound(atom, binding))  # type: ignore[misc]
             said.append(resolved(bare, world))
             said[-1].check(world)
-        named = {"name": f"{text(spec, 'name')} [{', '.join(words)}]"} if "name" in spec else {}
+        named = {"name": f"{spec_text(spec, 'name')} [{', '.join(words)}]"} if "name" in spec else {}
         count += 1
-        exception = parse(text(spec, "unless")) if "unless" in spec else None
+        exception = parse(spec_text(spec, "unless")) if "unless" in spec else None
         if exception is not None:
-            bare = replaced(exception, lambda atom, binding=binding: _bound(atom, binding))  # type: ignore[misc]
+            bare = with_atoms(exception, lambda atom, binding=binding: _bound(atom, binding))  # type: ignore[misc]
             rest["unless"] = str(bare)
         bound = [{**part, "rule": str(each)} for part, each in zip(parts, said, strict=True)]
         yield {**rest, **({"one_of": bound} if "one_of" in spec else {"rule": bound[0]["rule"]}), **named}
@@ -239,4 +248,4 @@ def _met(where: Expression, binding: Binding, columns: Things) -> bool:
             return Constant(min(places) >= 0 and ORDER[atom.operator](*places))
         return Constant((binding[atom.name] in values) != (atom.operator == "!="))
 
-    return bool(replaced(where, decided).holds(ANY, ANY_POINT)[0])
+    return bool(with_atoms(where, decided).holds(ANY, ANY_POINT)[0])

@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 
 import torch
 
-from nbr.asking.answer import Answer
-from nbr.asking.question import Settings, ask
+from nbr.asking import Answer, AskSettings, ask
+from nbr.calculus import Interval
 from nbr.errors import NbrError
-from nbr.inference.problem import Interval
-from nbr.language.expressions import Atom, conjunction
+from nbr.language import Atom, conjunction
 from nbr.model import Model
-from nbr.rules.sensor import Evidence, PlainEvidence
+from nbr.rules import Evidence, PlainEvidence
 from nbr.seeing.readings import one
 
 
@@ -51,7 +50,7 @@ class Within:
         return "proved" if self.worst.bounds.kind == self.best.bounds.kind == "proved" else "95%"
 
 
-def within(model: Model, length: float, settings: Settings) -> Within:
+def within(model: Model, length: float, settings: AskSettings) -> Within:
     """The interval of the reading at either corner; half of the time for each."""
     if not length >= 0:
         raise NbrError(f"a length must be a number of at least 0, not {length}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from nbr.errors import NbrError, suggest
 from nbr.model import Model
-from nbr.rules.sensor import Evidence
+from nbr.rules import Evidence
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Looked:
     count: int
 
 
-def looked(model: Model, pictures: Mapping[str, Any]) -> Looked:
+def evidence_of(model: Model, pictures: Mapping[str, Any]) -> Looked:
     """The evidence of a picture for each of some variables, or of as many pictures for each."""
     if not model.sensors:
         raise NbrError('the model has no sensors: give it some with [sensors], or nbr.Reasoner(.., sensors={"d1": ..})')

@@ -17,9 +17,8 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.factors.order import Order
-from nbr.factors.readings import rivals
-from nbr.rules.sensor import Evidence
+from nbr.factors import Order, rival_products
+from nbr.rules import Evidence
 
 SURE = 1e-6  # by which a reading must stay ahead: far above rounding, in evidence as rules too
 OUT = 1 + 1e-12  # lengths are rounded outwards
@@ -30,7 +29,7 @@ MORE = 4  # units beyond the first that is not proved
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class SeenEvidence:
     """Evidence of n inputs for each of some variables, and the values that were read."""
 
     order: Order
@@ -53,11 +52,11 @@ class Seen:
             same[place] = torch.where(own, 0.0, -torch.inf)
             other[place] = gain.masked_fill(own, -torch.inf).permute(1, 2, 0).contiguous()
         with torch.no_grad():
-            stays, leaves = rivals(self.order, self.logs, same, other, together)
+            stays, leaves = rival_products(self.order, self.logs, same, other, together)
         return leaves < stays[:, None] - SURE
 
 
-def each(seen: Seen) -> Tensor:
+def each(seen: SeenEvidence) -> Tensor:
     """The largest length proved for a change of every picture, infinite where there is no rival: (n,)."""
     steps = FIRST * 2.0 ** torch.arange(DOUBLINGS, dtype=torch.float64)
     low, high = _bracket(seen, steps[:, None].expand(-1, len(seen.values[0])))
@@ -70,14 +69,14 @@ def each(seen: Seen) -> Tensor:
     return torch.where(low >= steps[-1], torch.inf, low / OUT)
 
 
-def _bracket(seen: Seen, lengths: Tensor) -> tuple[Tensor, Tensor]:
+def _bracket(seen: SeenEvidence, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """The last of some growing lengths, (changes, n), up to which all are proved, and the next: 0 and inf if none."""
     proved = seen.proved(lengths * OUT, together=False).T.int().cumprod(dim=0).bool()
     last = torch.where(proved, lengths, 0.0).amax(dim=0)
     return last, torch.where(proved, torch.inf, lengths).amin(dim=0)
 
 
-def together(seen: Seen) -> Tensor:
+def together(seen: SeenEvidence) -> Tensor:
     """The largest length proved for all changes together: (n,)."""
     alone = each(seen)
     some = (alone > 0) & (alone < torch.inf)

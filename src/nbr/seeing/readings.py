@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nbr import tables
-from nbr.asking.likeliest import Weights
+from nbr.asking import Weights
 from nbr.errors import NbrError
-from nbr.factors import Network
-from nbr.factors.readings import largest
-from nbr.language import Expression
-from nbr.language.expressions import conjunction
+from nbr.factors import Network, largest_product
+from nbr.language import Expression, conjunction
 from nbr.model import Model
-from nbr.rules.sensor import Evidence
+from nbr.rules import Evidence
 from nbr.seeing import proof
 from nbr.ways import Unfit
 
@@ -88,7 +86,7 @@ class Readings(Generic[T]):
         every picture, do not change the values read. Of other variables nothing is said. Sound in float64: (n,).
         """
         names = list(self.evidence)
-        seen = proof.Seen(
+        seen = proof.SeenEvidence(
             self._network.compiled.order,
             self._network.logs(self.condition),
             [self.evidence[name] for name in names],
@@ -116,7 +114,7 @@ class Readings(Generic[T]):
             network.places[name]: each.log_plausibility[:, self._labels(name)] for name, each in self.evidence.items()
         }
         with torch.no_grad():
-            value, point = largest(network.compiled.order, network.logs(self.condition), known)
+            value, point = largest_product(network.compiled.order, network.logs(self.condition), known)
         if bool((value == -torch.inf).any()):
             said = "" if self.condition is None else " and the condition"
             raise NbrError(f"no point meets all rules that are believed to degree 1{said}")

@@ -8,14 +8,14 @@ from typing import Any
 
 from nbr.errors import NbrError
 from nbr.storage.container import toml_value
-from nbr.storage.mistakes import lines
+from nbr.storage.toml_mistakes import lines
 
 VALUE = re.compile(r"""("{3}|'{3})|("(?:[^"\\]|\\.)*"|'[^']*')|([^\s#]+)""")
 OFF = "# switched off, was "
 Rule = Mapping[str, Any]
 
 
-def rewritten(text: str, changed: Mapping[int, Rule], added: Sequence[Rule], off: Collection[int] = ()) -> str:
+def rewritten_rules(text: str, changed: Mapping[int, Rule], added: Sequence[Rule], off: Collection[int] = ()) -> str:
     """The text of a rule file with entries of some rules changed, others switched off, and new rules at its end.
 
     Args:
@@ -25,7 +25,7 @@ def rewritten(text: str, changed: Mapping[int, Rule], added: Sequence[Rule], off
         off: numbers of rules that are believed to degree 0 from now on; what they were stands behind, as a comment.
 
     >>> before = "[variables]\\na = 'bit'\\n\\n[[rules]]\\nrule = 'a'   # why\\nbelief = 0.5\\n"
-    >>> print(rewritten(before, {1: {"rule": "~a"}}, [{"rule": "a", "belief": 0.25}], off=[1]))
+    >>> print(rewritten_rules(before, {1: {"rule": "~a"}}, [{"rule": "a", "belief": 0.25}], off=[1]))
     [variables]
     a = 'bit'
     <BLANKLINE>

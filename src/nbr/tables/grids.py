@@ -9,7 +9,7 @@ import math
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 COMMA, POINT = re.compile(r"[-+]?\d*,\d+\Z"), re.compile(r"[-+]?\d+\.\d+\Z")
 SEPARATORS = (",", ";", "\t", "|")
-SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")  # workbooks
 MODELS = (".toml", ".nbr")
 BINARY = "not a CSV file: it has zero bytes, as pictures, archives and UTF-16 have; save it as UTF-8"
 HEAD = 20  # lines by which the sign between columns is found
@@ -105,8 +104,8 @@ def _file(path: Path, sep: str | None) -> Grid:
             return _frame(pd.read_parquet(path), f"{path}: ")
         except (OSError, ValueError, ImportError) as error:
             raise NbrError(f"{path}: cannot read it as Parquet: {str(error).splitlines()[0]}") from None
-    if path.suffix.lower() in SHEETS:
-        return _sheet(path)
+    if path.suffix.lower() in WHOLE:
+        return WHOLE[path.suffix.lower()](path)
     if path.suffix.lower() in MODELS:
         raise NbrError(f"{path}: this is a model, not a table; ask it: nbr ask {path} QUESTION")
     text, _, notes = content(path)
@@ -126,6 +125,10 @@ def _sheet(path: Path) -> Grid:
         raise NbrError(f"reading {path.suffix}: {str(error).splitlines()[0]}") from None
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise NbrError(f"{path}: cannot read it as a workbook: {str(error).splitlines()[0]}") from None
+
+
+# Readers of files that are read as a whole, by the ending of their names: whatever pandas reads is one line more.
+WHOLE: dict[str, Callable[[Path], Grid]] = dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), _sheet)
 
 
 def content(path: Path) -> tuple[str, str, list[str]]:

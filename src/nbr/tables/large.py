@@ -14,9 +14,9 @@ from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.parallel import Told, mapped, nobody
-from nbr.tables.grids import SHEETS, problems
+from nbr.tables.grids import WHOLE, problems
 from nbr.tables.like import TableLike
-from nbr.tables.parquet import ENDINGS, Parquet, Piece, Seen
+from nbr.tables.parquet import ENDINGS, Parquet, RowGroup, SeenValues
 from nbr.tables.reading import kind_of, read, strange, unreadable
 from nbr.tables.streamed import Csv, lines
 from nbr.tables.table import SAMPLE, Table
@@ -41,11 +41,11 @@ class Large:
         return sum(source.rows for source in self.sources)
 
     @property
-    def pieces(self) -> list[tuple[int, Piece]]:
+    def pieces(self) -> list[tuple[int, RowGroup]]:
         """What several processes can share out: the number of a source, and a piece of it."""
         return [(at, piece) for at, source in enumerate(self.sources) for piece in source.pieces]
 
-    def codes(self, place: tuple[int, Piece]) -> Iterator[Tensor]:
+    def codes(self, place: tuple[int, RowGroup]) -> Iterator[Tensor]:
         return self.sources[place[0]].codes(self.world, self.na, place[1])
 
     def counted(self, jobs: int | None = None, told: Told = nobody) -> Table | None:
@@ -71,7 +71,7 @@ class Large:
         note = f"{sum(map(len, found)):,} of {self.rows:,} rows, drawn at random"
         return Table(self.world, torch.cat(found), (*self.notes, note))
 
-    def _tally(self, place: tuple[int, Piece]) -> Tally:
+    def _tally(self, place: tuple[int, RowGroup]) -> Tally:
         found = Tally.of(self.world)
         assert found is not None
         for codes in self.codes(place):
@@ -88,8 +88,8 @@ def is_large(sources: TableLike, csv: bool = True) -> bool:
     """
     paths = _paths(sources)
     parquet = [path for path in paths if path.suffix.lower() in ENDINGS]
-    workbooks = any(path.suffix.lower() in SHEETS for path in paths)  # are read as a whole, and CSV beside them
-    counted = parquet if workbooks or not csv else [path for path in paths if not path.is_dir()]
+    whole = any(path.suffix.lower() in WHOLE for path in paths)  # and CSV beside them
+    counted = parquet if whole or not csv else [path for path in paths if not path.is_dir()]
     return any(path.is_dir() for path in paths) or sum(map(_rows, counted)) > ROWS
 
 
@@ -112,19 +112,19 @@ def open_large(
     """Open large tables; without a world, find it from all cells of all of them in one pass."""
     paths = _paths(sources)
     for path in paths:
-        if path.suffix.lower() in SHEETS:
-            raise NbrError(f"{path}: beside a large table others have to be CSV or Parquet files, not workbooks")
+        if path.suffix.lower() in WHOLE:
+            raise NbrError(f"{path}: beside a large table others have to be CSV or Parquet files")
     opened, dropped, holes = tuple(_opened(path, sep) for path in paths), set(drop), frozenset(na)
     notes = [note for each in opened for note in each.notes]
     if world is not None:
         return Large(opened, world, holes, (*notes, *strange(opened, world)))
     there = {name for each in opened for name in each.names}
     problems([f"there is no column {name!r} to describe" for name in sorted((dropped | set(columns or {})) - there)])
-    found: dict[str, Seen] = {}
+    found: dict[str, SeenValues] = {}
     for each in opened:
         for part in mapped(partial(each.seen, dropped, holes), each.pieces, jobs, told):
             for name, seen in part.items():
-                found.setdefault(name, Seen()).merge(seen)
+                found.setdefault(name, SeenValues()).merge(seen)
     variables, said = _kinds(opened, found, columns or {})
     if not variables:
         raise NbrError(f"{opened[0].where}no column is left to learn from: " + "; ".join(said[:5]))
@@ -180,7 +180,7 @@ def _place(opened: Sequence[Source], name: str, cell: str) -> str:
 
 
 def _kinds(
-    opened: Sequence[Source], found: Mapping[str, Seen], columns: Mapping[str, str | Variable]
+    opened: Sequence[Source], found: Mapping[str, SeenValues], columns: Mapping[str, str | Variable]
 ) -> tuple[dict[str, Variable], list[str]]:
     variables: dict[str, Variable] = {}
     notes, wrong = [], []

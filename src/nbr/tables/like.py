@@ -12,7 +12,7 @@ from torch import Tensor
 from nbr.tables.table import Table
 
 
-class Frame(Protocol):
+class FrameLike(Protocol):
     """A DataFrame, as far as reading needs it."""
 
     @property
@@ -22,5 +22,5 @@ class Frame(Protocol):
     def iloc(self) -> Any: ...
 
 
-OneTable: TypeAlias = str | PathLike[str] | Frame | NDArray[Any] | Tensor | Table | Sequence[Sequence[float | None]]
+OneTable: TypeAlias = str | PathLike[str] | FrameLike | NDArray[Any] | Tensor | Table | Sequence[Sequence[float | None]]
 TableLike: TypeAlias = OneTable | Sequence[OneTable]  # several tables have each their own columns

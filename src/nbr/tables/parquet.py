@@ -28,7 +28,7 @@ ENDINGS = (".parquet", ".pq")
 
 
 @dataclass(frozen=True)
-class Piece:
+class RowGroup:
     """A row group of a file, in which row groups are read one by one."""
 
     path: Path
@@ -43,7 +43,7 @@ class Parquet:
     where: str
     names: tuple[str, ...]
     columns: tuple[str, ...]  # what the files call them
-    pieces: tuple[Piece, ...]
+    pieces: tuple[RowGroup, ...]
     notes: tuple[str, ...]
 
     @classmethod
@@ -61,7 +61,7 @@ class Parquet:
                     f"{file}: its columns are not those of {files[0]}; all files of a folder must have the same columns"
                 )
             columns = mine
-            pieces += [Piece(file, at, rows) for at, rows in enumerate(sizes)]
+            pieces += [RowGroup(file, at, rows) for at, rows in enumerate(sizes)]
         names, notes = named(list(columns or ()), f"{path}: ")
         return cls(f"{path}: ", names, columns or (), tuple(pieces), notes)
 
@@ -73,22 +73,22 @@ class Parquet:
         """Rows of a Parquet file have no numbers."""
         return None
 
-    def batches(self, piece: Piece, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, piece: RowGroup, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Some rows of a piece at a time, the named columns alone, in that order."""
         wanted = [self.columns[self.names.index(name)] for name in names]
         with _opened(piece.path) as opened:
             yield from opened.iter_batches(BATCH, row_groups=[piece.group], columns=wanted)
 
-    def seen(self, dropped: set[str], na: frozenset[str], piece: Piece) -> dict[str, Seen]:
+    def seen(self, dropped: set[str], na: frozenset[str], piece: RowGroup) -> dict[str, SeenValues]:
         """What stands in each column of a piece."""
         names = [name for name in self.names if name not in dropped]
-        found = {name: Seen() for name in names}
+        found = {name: SeenValues() for name in names}
         for batch in self.batches(piece, names):
             for name, column in zip(names, batch.columns, strict=True):
                 found[name].add(column, na)
         return found
 
-    def codes(self, world: World, na: frozenset[str], piece: Piece) -> Iterator[Tensor]:
+    def codes(self, world: World, na: frozenset[str], piece: RowGroup) -> Iterator[Tensor]:
         """Rows of a piece as codes of a world, some at a time."""
         names = [name for name in self.names if name in world.variables]
         for batch in self.batches(piece, names):
@@ -101,7 +101,7 @@ class Parquet:
 
 
 @dataclass
-class Seen:
+class SeenValues:
     """The cells of a column and how often each was seen, until there are very many; of numbers the ends of all."""
 
     cells: Counter[str] = field(default_factory=Counter)
@@ -133,7 +133,7 @@ class Seen:
         else:
             self._take(counted, len(cells))
 
-    def merge(self, later: Seen) -> None:
+    def merge(self, later: SeenValues) -> None:
         """Take in what a later piece of the table has."""
         if later.ends is not None:
             self._widen(later.ends)

@@ -15,7 +15,7 @@ from torch import Tensor
 from nbr.errors import NbrError
 from nbr.tables.coding import encode
 from nbr.tables.grids import BINARY, Grid, Signs, head, pointed, problems, separated, separator, unfit
-from nbr.tables.parquet import Piece, Seen
+from nbr.tables.parquet import RowGroup, SeenValues
 from nbr.world import World
 
 BATCH = 1 << 15  # rows at a time
@@ -61,19 +61,19 @@ class Csv:
         return f"{self.path}: "
 
     @property
-    def pieces(self) -> tuple[Piece, ...]:
-        return (Piece(self.path, 0, self.rows),)
+    def pieces(self) -> tuple[RowGroup, ...]:
+        return (RowGroup(self.path, 0, self.rows),)
 
-    def seen(self, dropped: set[str], na: frozenset[str], piece: Piece) -> dict[str, Seen]:
+    def seen(self, dropped: set[str], na: frozenset[str], piece: RowGroup) -> dict[str, SeenValues]:
         """What stands in each column."""
-        found = {name: Seen() for name in self.names if name not in dropped}
+        found = {name: SeenValues() for name in self.names if name not in dropped}
         for grid in self._grids():
             for name, column in zip(grid.names, grid.columns, strict=True):
                 if name in found:
                     found[name].count(column.tolist(), na)
         return found
 
-    def codes(self, world: World, na: frozenset[str], piece: Piece) -> Iterator[Tensor]:
+    def codes(self, world: World, na: frozenset[str], piece: RowGroup) -> Iterator[Tensor]:
         """Rows as codes of a world, some at a time."""
         for grid in self._grids():
             codes, _, wrong = encode(grid, world, na)

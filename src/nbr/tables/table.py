@@ -36,7 +36,7 @@ class Table:
         """Rows that are not counted: of a counted table as many as can be kept, drawn at random."""
         if self.counts is None:
             return self
-        held, _ = drawn_apart(self.counts, min(SAMPLE, self.rows), seed)
+        held, _ = split_counts(self.counts, min(SAMPLE, self.rows), seed)
         note = f"{int(held.sum()):,} of {self.rows:,} rows, drawn at random"
         return Table(self.world, self.codes.repeat_interleave(held, dim=0), (*self.notes, note))
 
@@ -87,7 +87,7 @@ class Table:
         return ones if self.counts is None else self.counts.double()
 
 
-def drawn_apart(counts: Tensor, some: int, seed: int) -> tuple[Tensor, Tensor]:
+def split_counts(counts: Tensor, some: int, seed: int) -> tuple[Tensor, Tensor]:
     """So many of counted rows drawn at random without putting them back, as counts, and the counts of the others."""
     source = np.random.default_rng(seed)
     held = torch.from_numpy(source.multivariate_hypergeometric(counts.numpy(), some, method="marginals"))

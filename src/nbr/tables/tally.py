@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nbr.points.numbered import Listing, listing
+from nbr.points import NumberedPoints, numbered_points
 from nbr.tables.table import Table
 from nbr.world import World
 
@@ -19,7 +19,7 @@ DISTINCT = 1 << 20  # rows that are too many to be counted
 class Tally:
     """How often each row was seen: complete ones by the number of their point, others by what each cell is."""
 
-    def __init__(self, listed: Listing) -> None:
+    def __init__(self, listed: NumberedPoints) -> None:
         self.world = listed.world
         self.sizes = np.array([len(column) for column in listed.grid.centres])
         kinds = self.world.variables.values()
@@ -31,7 +31,7 @@ class Tally:
     @classmethod
     def of(cls, world: World) -> Tally | None:
         """An empty one; None if the world is too large."""
-        listed = listing(world, POINTS)
+        listed = numbered_points(world, POINTS)
         if listed is None or math.prod(len(column) + 2 for column in listed.grid.centres) >= 1 << 52:
             return None
         return cls(listed)

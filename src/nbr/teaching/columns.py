@@ -15,11 +15,9 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from nbr.errors import NbrError
-from nbr.language import Expression
+from nbr.language import Expression, Linear, Modulo
 from nbr.language import expressions as ex
-from nbr.language.linear import Linear
-from nbr.language.modulo import Modulo
-from nbr.priors.base import HIDDEN
+from nbr.priors import HIDDEN
 from nbr.world import Real
 
 BASE = 10
@@ -27,7 +25,7 @@ WHOLE = 20  # different values up to which a number is not taken apart
 
 
 @dataclass(frozen=True)
-class Column:
+class DigitColumn:
     """Whole numbers as digits, the lowest first; the last one is what is left, below 0 too."""
 
     name: str
@@ -36,10 +34,10 @@ class Column:
     codes: Tensor  # (rows, digits), from 0
 
     @classmethod
-    def of(cls, name: str, numbers: Sequence[object]) -> Column:
+    def of(cls, name: str, numbers: Sequence[object]) -> DigitColumn:
         """From whole numbers of any size.
 
-        >>> Column.of("s", [12, 345]).codes
+        >>> DigitColumn.of("s", [12, 345]).codes
         tensor([[2, 1, 0],
                 [5, 4, 3]])
         """
@@ -92,7 +90,7 @@ def _whole(name: str, row: int, number: object) -> int:
     return int(number)
 
 
-def spelled(statement: Expression, columns: Mapping[str, Column]) -> Expression:
+def spelled(statement: Expression, columns: Mapping[str, DigitColumn]) -> Expression:
     """The same statement about the digits of columns."""
     match statement:
         case ex.Atom(operator="=" | "", values=(other,)) if other in columns and statement.name not in columns:
@@ -118,9 +116,9 @@ def spelled(statement: Expression, columns: Mapping[str, Column]) -> Expression:
     return statement
 
 
-def _one(columns: Mapping[str, Column], weight: float, name: str) -> Sequence[tuple[float, str]]:
+def _one(columns: Mapping[str, DigitColumn], weight: float, name: str) -> Sequence[tuple[float, str]]:
     return columns[name].weights(weight) if name in columns else [(weight, name)]
 
 
-def _signed(column: Column, weight: float) -> tuple[tuple[float, str], ...]:
+def _signed(column: DigitColumn, weight: float) -> tuple[tuple[float, str], ...]:
     return tuple(column.weights(weight))

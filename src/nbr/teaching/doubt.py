@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nbr.errors import NbrError
 from nbr.model import Model
-from nbr.rules.sensor import values
+from nbr.rules import sensor_values
 from nbr.teaching.examples import Examples
 from nbr.teaching.groups import groups
 from nbr.teaching.settled import Settled, settled
@@ -35,7 +35,7 @@ def left_open(model: Model, examples: Examples, count: int, seed: int) -> Left:
     """What the examples do not settle."""
     if isinstance(count, bool) or not isinstance(count, int) or count < FEWEST:
         raise NbrError(f"groups must be a number of groups of similar pictures, at least {FEWEST}, not {count!r:.60}")
-    told = {values(name, model.world.variables[name]) for name in examples.where}
+    told = {sensor_values(name, model.world.variables[name]) for name in examples.where}
     if len(told) > 1:
         raise NbrError("groups of similar pictures are formed where all pictures show values of the same kind")
     labels = next(iter(told))

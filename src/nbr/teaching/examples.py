@@ -13,10 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nbr.classify import folders
-from nbr.classify.preparation import Preparation
+from nbr.classify import Preparation, folders
 from nbr.errors import NbrError, suggest
-from nbr.rules.sensor import values
+from nbr.rules import sensor_values
 from nbr.world import World
 
 SAYS, BELIEF = "says", "belief"  # columns that say what is known, and how far it is believed
@@ -78,7 +77,7 @@ class Examples:
             raise NbrError(f"there are {rows} examples, and {len(texts)} statements about them")
         beliefs = _beliefs(columns.pop(BELIEF)) if BELIEF in columns else torch.ones(rows, dtype=torch.float64)
         for name in sensed:
-            values(name, world.variables[name])  # an error where it has none that could be told apart
+            sensor_values(name, world.variables[name])  # an error where it has none that could be told apart
         number = torch.arange(1, rows + 1)
         pool, where = _pictures({name: columns.pop(name) for name in sensed}, folder, jobs)
         return cls(pool, where, texts, {name: list(column) for name, column in columns.items()}, beliefs, number)

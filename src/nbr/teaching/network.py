@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from nbr import registry
-from nbr.classify.preparation import Preparation, checked
+from nbr.classify import Preparation, checked_preparation
 from nbr.errors import NbrError
-from nbr.lipschitz.networks import UNIT, bound, finish, rounding
-from nbr.rules.sensor import LEAST, Evidence, PlainEvidence
+from nbr.lipschitz import UNIT, bound, finish, rounding
+from nbr.rules import LEAST_LOG, Evidence, PlainEvidence
 from nbr.teaching.architectures import ARCHITECTURES, Steady, named
 
 LOOKED = 512  # pictures at a time
@@ -48,7 +48,7 @@ class NetworkSensor:
         self.network, self.architecture = network.eval().requires_grad_(False), architecture
         self._labels, self.shape = tuple(labels), tuple(shape)
         self.possible, self.notes = possible, tuple(notes)
-        checked(kind, self.shape if len(self.shape) > 1 else None)
+        checked_preparation(kind, self.shape if len(self.shape) > 1 else None)
         self.preparation = Preparation(kind, self.shape if len(self.shape) > 1 else None, (0.0, 1.0))
         if isinstance(network, Steady):
             finish(network.layers)
@@ -176,7 +176,7 @@ class SteadyEvidence:
 
     @property
     def log_plausibility(self) -> Tensor:
-        return (-self.sharpness * self.lead).clamp(LEAST, 0.0)
+        return (-self.sharpness * self.lead).clamp(LEAST_LOG, 0.0)
 
     def within(self, distance: Tensor) -> tuple[Tensor, Tensor]:
         """Every lead moved by as much as it can, rounding at either end included."""
@@ -184,7 +184,7 @@ class SteadyEvidence:
         move = (self.slope * distance + 2 * start + each * distance)[..., None]
         low = -self.sharpness * (self.lead + move) * SAFE
         high = -self.sharpness * (self.lead - move).clamp(min=0.0) / SAFE
-        return low.clamp(LEAST, 0.0), high.clamp(LEAST, 0.0)
+        return low.clamp(LEAST_LOG, 0.0), high.clamp(LEAST_LOG, 0.0)
 
     def words(self, row: int, label: int) -> str:
         """The label that speaks against another most."""

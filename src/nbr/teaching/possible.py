@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.rules.sensor import values
+from nbr.rules import sensor_values
 from nbr.teaching.examples import Examples
 from nbr.teaching.statements import Statement, Statements
 from nbr.world import World
@@ -23,11 +23,11 @@ def check(world: World, examples: Examples, said: Statements) -> None:
     A picture that stands in several rows has one label. What each row leaves of it is handed to the others until
     nothing changes; so not every contradiction among many rows is found, but none is made up.
     """
-    sizes = {name: len(values(name, world.variables[name])) for name in examples.where}
+    sizes = {name: len(sensor_values(name, world.variables[name])) for name in examples.where}
     left = {name: torch.ones(len(examples.pool), size, dtype=torch.float64) for name, size in sizes.items()}
     alike: dict[tuple[str, ...], Tensor] = {}  # variables with the same values share what is left of a picture
     for name in examples.where:
-        left[name] = alike.setdefault(values(name, world.variables[name]), left[name])
+        left[name] = alike.setdefault(sensor_values(name, world.variables[name]), left[name])
     sure = (examples.beliefs == 1).nonzero()[:, 0]
     again = len(torch.cat(list(examples.where.values())).unique()) < examples.looks
     for round_ in range(ROUNDS if again else 1):
@@ -65,7 +65,7 @@ def _supported(
     variables = statement.model.world.variables
     weights = {}
     for name in statement.sensed:
-        size = len(values(name, variables[name]))
+        size = len(sensor_values(name, variables[name]))
         flat = torch.ones(len(rows), size, dtype=torch.float64)
         weights[name] = (flat if left is None else left[name][examples.where[name][rows]].clone()).requires_grad_()
     with torch.enable_grad():

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from nbr.language.expressions import conjuncts
+from nbr.language import conjuncts
 from nbr.teaching.statements import Statement, Statements
 
 ROUNDS = 30  # of expectation and maximisation

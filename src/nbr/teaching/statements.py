@@ -15,15 +15,14 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from nbr.errors import NbrError
-from nbr.factors import Network, Unfit
-from nbr.language import Expression, parse
+from nbr.factors import Network
+from nbr.language import Expression, Linear, parse
 from nbr.language import expressions as ex
-from nbr.language.linear import Linear
 from nbr.model import Model
-from nbr.priors.base import HIDDEN
-from nbr.rules import Rule
-from nbr.rules.sensor import values
-from nbr.teaching.columns import Column, spelled
+from nbr.priors import HIDDEN
+from nbr.rules import Rule, sensor_values
+from nbr.teaching.columns import DigitColumn, spelled
+from nbr.ways import Unfit
 from nbr.world import World
 
 LEAST = -300.0  # of log pl: from about -745 on it would be 0, and nothing could be learned from it
@@ -39,7 +38,7 @@ class Statement:
 
     model: Model
     said: Expression
-    columns: tuple[Column, ...]
+    columns: tuple[DigitColumn, ...]
     sensed: tuple[str, ...]  # variables that have a picture in each row
     alone: bool  # whether pictures alone weigh points, so that the weight of all is known
     wider: World
@@ -54,7 +53,7 @@ class Statement:
         clash = next((name for name in columns if name in model.world.variables), None)
         if clash is not None:
             raise NbrError(f"{clash!r} is a variable of the model and a column of numbers: give one another name")
-        used = {name: Column.of(name, numbers) for name, numbers in columns.items() if name in named}
+        used = {name: DigitColumn.of(name, numbers) for name, numbers in columns.items() if name in named}
         for name in sorted(read.names() - set(used)):
             model.world.column(name)  # an error where there is none
         plain = spelled(read, used)
@@ -95,7 +94,7 @@ class Statement:
         """The sensed variables, those with as many values together."""
         found: dict[int, list[str]] = {}
         for name in self.sensed:
-            found.setdefault(len(values(name, self.model.world.variables[name])), []).append(name)
+            found.setdefault(len(sensor_values(name, self.model.world.variables[name])), []).append(name)
         return list(found.values())
 
     @cached_property
@@ -103,7 +102,7 @@ class Statement:
         """The weight of all points, where what is seen adds up to 1: that of variables without a picture."""
         weights = self.known(torch.zeros(1, dtype=torch.long))
         for name in self.sensed:
-            size = len(values(name, self.model.world.variables[name]))
+            size = len(sensor_values(name, self.model.world.variables[name]))
             weights[name] = torch.full((1, size), 1 / size, dtype=torch.float64)
         return self.network.weighed(weights, [None])
 
@@ -111,7 +110,7 @@ class Statement:
     def network(self) -> Network:
         """Rules and statement as small tables."""
         variables = self.model.world.variables
-        each = [ex.Atom(name, "in", values(name, variables[name])) for name in self.sensed]
+        each = [ex.Atom(name, "in", sensor_values(name, variables[name])) for name in self.sensed]
         try:
             bodies = [body.rules for body in self.model.bodies]
             return Network.of(self.wider, None if self.alone else self.model.base, bodies, [self.said, *each])

@@ -15,16 +15,15 @@ from torch import nn
 
 from nbr.errors import NbrError
 from nbr.model import Model
+from nbr.progress import Watcher, reporter
 from nbr.reasoner import Reasoner
-from nbr.rules import Rule
-from nbr.rules.sensor import columns, values
+from nbr.rules import Rule, label_columns, sensor_values
 from nbr.teaching.architectures import named, usual
 from nbr.teaching.doubt import SURE, Left, left_open
 from nbr.teaching.examples import Examples, Told
 from nbr.teaching.network import NetworkSensor
 from nbr.teaching.statements import Statements
-from nbr.teaching.training import Learner, Settings, Teaching
-from nbr.training import Watcher, reporter
+from nbr.teaching.training import SensorLearner, Teaching, TeachSettings
 from nbr.world import Real, World
 
 Asked = str | nn.Module | None
@@ -39,10 +38,10 @@ def train(
     network: Asked | Mapping[str, Asked] = None,
     beliefs: bool = False,
     epochs: float | None = None,
-    batch: int = Settings.batch,
-    rate: float = Settings.rate,
+    batch: int = TeachSettings.batch,
+    rate: float = TeachSettings.rate,
     shift: int | None = None,
-    augment: float = Settings.augment,
+    augment: float = TeachSettings.augment,
     groups: int | None = None,
     seed: int = 0,
     checkpoint: str | PathLike[str] | None = None,
@@ -84,7 +83,7 @@ def train(
     known.alone("sensors learn from statements")
     if not isinstance(examples, Examples):
         examples = Examples.of(known.world, examples, says)
-    settings = Settings(
+    settings = TeachSettings(
         epochs=None if epochs is None else _positive("epochs", epochs),
         batch=_count(batch),
         rate=_positive("rate", rate),
@@ -103,7 +102,7 @@ def train(
         torch.manual_seed(seed)
         made = _networks(known, examples, network)
     rules = [rule for rule in known.rules if 0 < rule.degree < 1] if beliefs else []
-    learner = Learner({name: each for name, (each, _) in made.items()}, rules)
+    learner = SensorLearner({name: each for name, (each, _) in made.items()}, rules)
     path = None if checkpoint is None else Path(checkpoint)
     Teaching(known, examples, learner, settings, path).run(reporter(verbose))
     if path is not None:
@@ -116,7 +115,7 @@ def _doubting(
     examples: Examples,
     left: Left,
     network: Asked | Mapping[str, Asked],
-    settings: Settings,
+    settings: TeachSettings,
     checkpoint: str | PathLike[str] | None,
     watch: Watcher,
 ) -> Model:
@@ -145,7 +144,7 @@ def _doubting(
     seen = taught.model.sensors["seen"]
     assert isinstance(seen, NetworkSensor)
     first = next(iter(examples.where))
-    labels = values(first, model.world.variables[first])
+    labels = sensor_values(first, model.world.variables[first])
     possible = left.possible if left.words else None
     sensor = NetworkSensor(seen.network, seen.architecture, labels, examples.shape, possible=possible, notes=left.words)
     return replace(model, sensors={**model.sensors, **dict.fromkeys(examples.where, sensor)})
@@ -159,7 +158,7 @@ def _networks(
     shared: dict[object, tuple[nn.Module, str | None]] = {}
     for name in examples.where:
         own = asked.get(name) if isinstance(asked, Mapping) else asked
-        labels = values(name, model.world.variables[name])
+        labels = sensor_values(name, model.world.variables[name])
         before = model.sensors.get(name)
         key = (labels, own if isinstance(own, str | None) else id(own), id(before) if own is None else None)
         if key not in shared:
@@ -200,14 +199,14 @@ def _check(network: nn.Module, examples: Examples, labels: Sequence[str]) -> Non
 
 
 def _finished(
-    model: Model, examples: Examples, made: Mapping[str, tuple[nn.Module, str | None]], learner: Learner
+    model: Model, examples: Examples, made: Mapping[str, tuple[nn.Module, str | None]], learner: SensorLearner
 ) -> Model:
     moved: dict[Rule, float] = {rule: float(belief.detach()) for rule, belief in learner.beliefs().items()}
     rules = [rule.with_belief(moved[rule]) if rule in moved else rule for rule in model.rules]
     each: dict[int, NetworkSensor] = {}
     sensors = dict(model.sensors)
     for name, (network, called) in made.items():
-        labels = values(name, model.world.variables[name])
+        labels = sensor_values(name, model.world.variables[name])
         if id(network) not in each:
             each[id(network)] = NetworkSensor(network, called, labels, examples.shape)
         sensors[name] = each[id(network)]
@@ -223,7 +222,7 @@ def agreement(model: Reasoner, examples: Examples) -> tuple[float, float]:
         logs = {}
         for name, where in examples.where.items():
             evidence = known.sensors[name].look(examples.pool[where[rows]].numpy())
-            place = columns(name, known.world.variables[name], evidence.labels)
+            place = label_columns(name, known.world.variables[name], evidence.labels)
             logs[name] = evidence.log_plausibility[:, place]
         nats.append(-said.log_likelihood(logs, rows))
         agree.append(said.hold(logs, rows))

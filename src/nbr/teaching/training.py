@@ -12,16 +12,17 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.optim.lr_scheduler import LambdaLR
 
-from nbr.classify.augment import affine, drawn
+from nbr.classify import random_maps, warped
 from nbr.errors import NbrError
 from nbr.lipschitz import Stiefel
 from nbr.model import Model
+from nbr.progress import Watcher, silent
 from nbr.rules import Rule
 from nbr.teaching.architectures import Steady
 from nbr.teaching.examples import Examples
 from nbr.teaching.possible import check
 from nbr.teaching.statements import Statements
-from nbr.training import Checkpoint, Loop, Stateful, Watcher, averaged, fingerprint, generator, silent
+from nbr.training import Checkpoint, Loop, Stateful, averaged, fingerprint, generator
 
 LOOKS = 1_200_000  # pictures that are looked at in all, where it is not said how often each is
 PASSES = 10, 200  # at least and at most, then
@@ -31,7 +32,7 @@ MEMORY = 0.99  # of the loss that is shown
 
 
 @dataclass(frozen=True)
-class Settings:
+class TeachSettings:
     """How sensors learn."""
 
     epochs: float | None = None  # passes over all examples; None: until enough pictures were looked at
@@ -46,7 +47,7 @@ class Settings:
     seed: int = 0
 
 
-class Learner(nn.Module):
+class SensorLearner(nn.Module):
     """Networks, each once, and the doubts behind beliefs that are learned: a belief is sigmoid(doubt)."""
 
     def __init__(self, networks: Mapping[str, nn.Module], rules: Sequence[Rule]) -> None:
@@ -75,7 +76,12 @@ class Teaching:
     """A learner on its way up the likelihood of what is said."""
 
     def __init__(
-        self, model: Model, examples: Examples, learner: Learner, settings: Settings, path: Path | None = None
+        self,
+        model: Model,
+        examples: Examples,
+        learner: SensorLearner,
+        settings: TeachSettings,
+        path: Path | None = None,
     ) -> None:
         self.examples, self.learner, self.settings = examples, learner, settings
         self.said = Statements.of(model, examples.texts, examples.columns, list(examples.where), len(examples))
@@ -161,7 +167,7 @@ class Teaching:
             pictures = pictures[torch.arange(len(places))[:, None, None], rows[:, :, None], columns[:, None, :]]
         if not self.settings.augment:
             return pictures
-        return affine(pictures, drawn(len(places), self.settings.augment, source))
+        return warped(pictures, random_maps(len(places), self.settings.augment, source))
 
     def _after(self, step: int, loss: float) -> bool:
         self.average.update_parameters(self.learner)

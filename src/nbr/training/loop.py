@@ -16,8 +16,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from nbr.errors import NbrError
 from nbr.progress import Progress, Watcher, silent
-from nbr.storage import checkpoints
-from nbr.storage.locks import hold
+from nbr.storage import checkpoints, hold
 from nbr.training.processes import ALONE, Process
 from nbr.training.quiet import deterministic, patient_interrupt
 from nbr.training.state import join, split

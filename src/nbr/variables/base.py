@@ -95,7 +95,7 @@ class Labelled(Variable, ABC):
         return self.labels[int(code)] if code >= 0 else str(int(code))
 
 
-class Words(Labelled, ABC):
+class NamedLabels(Labelled, ABC):
     """Labels that someone chose."""
 
     position: dict[str, float]

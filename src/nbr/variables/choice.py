@@ -8,11 +8,11 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from nbr.variables.base import Words
+from nbr.variables.base import NamedLabels
 
 
 @dataclass(frozen=True, init=False)
-class Choice(Words):
+class Choice(NamedLabels):
     """A variable that takes one of several labels, which are all different.
 
     >>> Choice("dry", "wet").code("wet")

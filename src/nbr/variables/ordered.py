@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from nbr.errors import NbrError
-from nbr.variables.base import COMPARED, Words
+from nbr.variables.base import COMPARED, NamedLabels
 
 
 @dataclass(frozen=True, init=False)
-class Ordered(Words):
+class Ordered(NamedLabels):
     """A variable that takes one of several labels in an order, named from the lowest to the highest.
 
     >>> import nbr

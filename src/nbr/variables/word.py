@@ -24,7 +24,7 @@ EXAMPLE = "write hot = { temperature = [25, 30] }, four numbers, or a grade for 
 
 
 @dataclass(frozen=True)
-class Curve:
+class GradeCurve:
     """Grades of one variable: corners of a line, or of a choice a grade for each value."""
 
     name: str
@@ -58,11 +58,11 @@ class Curve:
 class Word:
     """A name for points to some degree: the smallest of the grades of its variables."""
 
-    curves: tuple[Curve, ...]
+    curves: tuple[GradeCurve, ...]
     spec: dict[str, Any] = field(hash=False)  # as it was written
 
 
-def read(name: str, said: object, variables: Mapping[str, Variable]) -> Word:
+def read_word(name: str, said: object, variables: Mapping[str, Variable]) -> Word:
     """A word of a [words] table."""
     try:
         if name in variables:
@@ -76,7 +76,7 @@ def read(name: str, said: object, variables: Mapping[str, Variable]) -> Word:
     return Word(curves, spec)
 
 
-def _curve(name: str, said: object, variables: Mapping[str, Variable]) -> Curve:
+def _curve(name: str, said: object, variables: Mapping[str, Variable]) -> GradeCurve:
     if name not in variables:
         raise NbrError(f"unknown variable {name!r}" + suggest(name, variables))
     variable = variables[name]
@@ -88,7 +88,7 @@ def _curve(name: str, said: object, variables: Mapping[str, Variable]) -> Curve:
                 raise NbrError(f"{label!r} is not a value of {name!r}" + suggest(str(label), variable.labels))
         grades = {str(label): _grade(grade) for label, grade in said.items()}
         codes = tuple(map(float, range(len(variable.labels))))
-        return Curve(name, codes, tuple(grades.get(label, 0.0) for label in variable.labels), False)
+        return GradeCurve(name, codes, tuple(grades.get(label, 0.0) for label in variable.labels), False)
     if not variable.numeric:
         raise NbrError(f"{name!r} has labels: give a grade for each, as in {{ {variable.labels[0]} = 1 }}")
     if not isinstance(said, list | tuple) or len(said) not in (2, 4):
@@ -98,12 +98,12 @@ def _curve(name: str, said: object, variables: Mapping[str, Variable]) -> Curve:
         if places[0] == places[1]:
             raise NbrError("its two numbers are the same: for a sharp edge, write a comparison in the rule")
         rising = places[0] < places[1]
-        return Curve(name, tuple(sorted(places)), (0.0, 1.0) if rising else (1.0, 0.0), True)
+        return GradeCurve(name, tuple(sorted(places)), (0.0, 1.0) if rising else (1.0, 0.0), True)
     if not places[0] < places[1] <= places[2] < places[3]:
         raise NbrError("the four corners of a trapezoid must ascend")
     corners = [(places[0], 0.0), (places[1], 1.0), (places[2], 1.0), (places[3], 0.0)]
     kept = [corner for at, corner in enumerate(corners) if not at or corner != corners[at - 1]]
-    return Curve(name, tuple(place for place, _ in kept), tuple(grade for _, grade in kept), True)
+    return GradeCurve(name, tuple(place for place, _ in kept), tuple(grade for _, grade in kept), True)
 
 
 def _grade(value: object) -> float:

@@ -4,8 +4,6 @@ There are four quantities: the expectation behind belief and plausibility, the s
 is the best point, and samples. Each has a list of ways; one more entry there is tried by `auto`.
 """
 
-from nbr.ways.limits import SHARES, Limits
-from nbr.ways.scheduler import Result, auto
-from nbr.ways.way import NEVER, Attempt, Cost, Found, Unfit, Way
+from nbr.doors import door
 
-__all__ = ["NEVER", "SHARES", "Attempt", "Cost", "Found", "Limits", "Result", "Unfit", "Way", "auto"]
+__getattr__, __dir__, __all__ = door(__name__)

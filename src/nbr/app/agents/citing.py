@@ -10,14 +10,11 @@ import torch
 
 from nbr import clock
 from nbr.app.agents.shelf import Book
-from nbr.asking.explaining import minimal_sets
-from nbr.asking.question import as_set, observing
+from nbr.asking import as_set, minimal_sets, under_condition
+from nbr.calculus import detached, probability_together
 from nbr.clock import OutOfTime
-from nbr.inference import Limits
-from nbr.inference.selectors import detached, together
-from nbr.language import Expression
-from nbr.language.expressions import Not
-from nbr.ways import SHARES
+from nbr.language import Expression, Not
+from nbr.ways import SHARES, Limits
 
 SETS = 5  # of a kind
 LISTED = 40  # rules cited in full
@@ -29,7 +26,7 @@ def behind(book: Book, statement: str | Expression, given: str | None, seconds: 
     `rules` has every rule that is named, with its source, quote and date as the model has them.
     """
     model = book.reasoner.model
-    model, condition = observing(model, given)
+    model, condition = under_condition(model, given)
     proposition = as_set(statement, model.world, "question")
     told: dict[str, list[list[int]]] = {"for": [], "against": [], "conflicts": []}
     complete = False
@@ -65,5 +62,5 @@ def _ranked(book: Book, sets: Iterable[Iterable[int]]) -> list[list[int]]:
     model = book.reasoner.model
     presence = detached(model.presence)
     kept = [sorted(rule for rule in each if rule < len(model.rules)) for each in sets]
-    chance = sorted((-together(presence, each), len(each), each) for each in kept)
+    chance = sorted((-probability_together(presence, each), len(each), each) for each in kept)
     return [[rule + 1 for rule in each] for likely, _, each in chance[:SETS] if likely < 0 or not each]

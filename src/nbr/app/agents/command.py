@@ -23,10 +23,10 @@ def mcp(models: Offered = None, folder: Folder = Path("."), budget: Seconds = 10
     nbr mcp --folder reports incident.toml
     """
     from nbr.app.agents.shelf import Shelf
-    from nbr.asking.question import Settings
+    from nbr.asking import AskSettings
     from nbr.errors import NbrError, install
 
-    Settings(budget=budget)
+    AskSettings(budget=budget)
     shelf = Shelf(folder, models or ())
     try:
         import anyio

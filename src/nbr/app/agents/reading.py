@@ -8,9 +8,7 @@ from typing import Any
 from nbr.app import schema
 from nbr.app.agents import citing, writing
 from nbr.app.agents.shelf import Book, Shelf
-from nbr.asking.every import every
-from nbr.asking.question import Settings
-from nbr.asking.ranking import bare
+from nbr.asking import AskSettings, bare_name, every_value
 from nbr.errors import NbrError
 from nbr.ways import SHARES
 
@@ -58,7 +56,7 @@ def ask(shelf: Shelf, seconds: float, model: str, question: str, given: str | No
 
 def explain(shelf: Shelf, seconds: float, model: str, question: str, given: str | None = None) -> dict[str, Any]:
     book = shelf.book(model)
-    variable = bare(book.reasoner.world, question)
+    variable = bare_name(book.reasoner.world, question)
     if variable is not None and not book.reasoner.world.variables[variable].numeric:
         return _values(book, variable, given, seconds)
     found = book.reasoner.explain(question, given, budget=SHARES["agent's answer"] * seconds)
@@ -99,7 +97,7 @@ def marginals(
     names = list(variables) or list(book.reasoner.world.names)
     for name in names:
         book.reasoner.world.column(name)
-    (found,) = every(book.reasoner.model, [given], True, Settings(budget=seconds), names[:VARIABLES])
+    (found,) = every_value(book.reasoner.model, [given], True, AskSettings(budget=seconds), names[:VARIABLES])
     told = {name: [each.as_json() for each in found.variables[name]] for name in names[:VARIABLES]}
     left = max(0, len(names) - VARIABLES)
     return {

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nbr import registry
 from nbr.errors import NbrError, suggest
 from nbr.kinds import parsed
-from nbr.storage import container
-from nbr.storage.atomic import write
+from nbr.storage import container, write
 
 if TYPE_CHECKING:
     from nbr.reasoner import Reasoner

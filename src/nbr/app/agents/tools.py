@@ -12,7 +12,7 @@ from nbr.app import failing
 from nbr.app.agents import reading, writing
 from nbr.app.agents.shelf import Shelf
 from nbr.app.schema import BELIEF, RULE, STATEMENT
-from nbr.asking.deciding import CRITERIA
+from nbr.asking import CRITERIA
 from nbr.clock import OutOfTime
 from nbr.errors import NbrError, suggest
 

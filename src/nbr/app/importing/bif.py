@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any, NoReturn
 
 from nbr.errors import NbrError, suggest
-from nbr.language.expressions import And, Atom, Implies
+from nbr.language import And, Atom, Implies
 
 TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)|(?P<text>"[^"\n]*")|(?P<sign>[{}()\[\],;|])|(?P<word>[^\s{}()\[\],;|"]+)""",
@@ -25,7 +25,7 @@ OFF = 0.01  # by which the chances of a row may miss 1: they are rounded in file
 
 
 @dataclass
-class Table:
+class BifTable:
     """The table of a variable: its parents, and the chances of its values for each row of theirs."""
 
     name: str
@@ -36,7 +36,7 @@ class Table:
     default: tuple[list[float], int] | None = None
 
 
-class _Reader:
+class _BifReader:
     """The words of a file, one after the other, each with its line."""
 
     def __init__(self, text: str) -> None:
@@ -117,7 +117,7 @@ def model(text: str) -> dict[str, Any]:
     >>> spec["variables"], spec["rules"]
     ({'a': ['yes', 'no']}, [{'one_of': [{'rule': 'a=yes', 'belief': 0.25}, {'rule': 'a=no', 'belief': 0.75}]}])
     """
-    variables, tables = _read(_Reader(text))
+    variables, tables = _read(_BifReader(text))
     if not variables:
         raise NbrError("line 1: there is no variable in it; is this a network in BIF?")
     without = next((name for name in variables if name not in tables), None)
@@ -128,9 +128,9 @@ def model(text: str) -> dict[str, Any]:
     return {"variables": variables, "rules": rules}
 
 
-def _read(reader: _Reader) -> tuple[dict[str, list[str]], dict[str, Table]]:
+def _read(reader: _BifReader) -> tuple[dict[str, list[str]], dict[str, BifTable]]:
     variables: dict[str, list[str]] = {}
-    tables: dict[str, Table] = {}
+    tables: dict[str, BifTable] = {}
     while reader.more():
         word = reader.word()
         if word == "network":
@@ -153,7 +153,7 @@ def _read(reader: _Reader) -> tuple[dict[str, list[str]], dict[str, Table]]:
     return variables, tables
 
 
-def _variable(reader: _Reader) -> tuple[str, list[str]]:
+def _variable(reader: _BifReader) -> tuple[str, list[str]]:
     name = reader.word()
     reader.expect("{")
     labels: list[str] = []
@@ -180,7 +180,7 @@ def _variable(reader: _Reader) -> tuple[str, list[str]]:
     return name, labels
 
 
-def _table(reader: _Reader, variables: dict[str, list[str]]) -> Table:
+def _table(reader: _BifReader, variables: dict[str, list[str]]) -> BifTable:
     line = reader.line
     reader.expect("(")
     names = [word for word in reader.until(")") if word != "|"]
@@ -189,7 +189,7 @@ def _table(reader: _Reader, variables: dict[str, list[str]]) -> Table:
             raise NbrError(f"line {line}: unknown variable {name!r}" + suggest(name, variables))
     if not names or len(set(names)) < len(names):
         raise NbrError(f"line {line}: a table is of one variable and its parents, each once")
-    found = Table(names[0], names[1:], line)
+    found = BifTable(names[0], names[1:], line)
     size = len(variables[found.name])
     reader.expect("{")
     while reader.peek() != "}":
@@ -214,7 +214,7 @@ def _table(reader: _Reader, variables: dict[str, list[str]]) -> Table:
     return found
 
 
-def _rules(table: Table, variables: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
+def _rules(table: BifTable, variables: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
     labels, parents = variables[table.name], [variables[name] for name in table.parents]
     if math.prod(map(len, parents)) > ROWS:
         raise NbrError(f"line {table.line}: the table of {table.name!r} has more than {ROWS:,} rows")
@@ -233,7 +233,7 @@ def _rules(table: Table, variables: dict[str, list[str]]) -> Iterator[dict[str, 
         yield several[0] if len(several) == 1 else {"one_of": several}
 
 
-def _row(table: Table, number: int, row: tuple[str, ...], rows: int, size: int) -> tuple[list[float], int]:
+def _row(table: BifTable, number: int, row: tuple[str, ...], rows: int, size: int) -> tuple[list[float], int]:
     """The chances of a row: its own, those of the whole table (the values of the variable come first), or others'."""
     if row in table.rows:
         return table.rows[row]
@@ -244,7 +244,7 @@ def _row(table: Table, number: int, row: tuple[str, ...], rows: int, size: int) 
     raise NbrError(f"line {table.line}: the table of {table.name!r} has no row ({', '.join(row)})")
 
 
-def _acyclic(tables: dict[str, Table]) -> None:
+def _acyclic(tables: dict[str, BifTable]) -> None:
     done: set[str] = set()
     for start in tables:
         path: list[tuple[str, int]] = [(start, 0)]

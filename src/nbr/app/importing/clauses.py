@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbr.errors import NbrError, suggest
-from nbr.language.expressions import Atom, Constant, Expression, Implies, Not
-from nbr.rules.definitions import Definition, denied_loop, said_of
+from nbr.language import Atom, Constant, Expression, Implies, Not
+from nbr.rules import Definition, denied_loop, said_of
 
 OFF = 1e-9  # by which chances of one clause may exceed 1: fractions are rounded
 
@@ -37,7 +37,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Clause:
+class ImportedClause:
     """Possibilities, of which one is the case where the body holds; the rest of the chance is for none of them."""
 
     heads: list[tuple[float, str]]
@@ -46,10 +46,10 @@ class Clause:
 
 
 @dataclass
-class Program:
+class ImportedProgram:
     """Clauses, what was observed, and what is asked, with the line in which each variable is named first."""
 
-    clauses: list[Clause] = field(default_factory=list)
+    clauses: list[ImportedClause] = field(default_factory=list)
     evidence: list[tuple[Expression, int | None]] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
     lines: dict[str, int | None] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Program:
         return self.names[term]
 
 
-def model(program: Program) -> dict[str, Any]:
+def model(program: ImportedProgram) -> dict[str, Any]:
     """The entries of a .toml: every variable closed, what was observed as rules that cannot fail."""
     names = list(program.lines)
     _defined(program)
@@ -80,7 +80,7 @@ def model(program: Program) -> dict[str, Any]:
     return {"closed": names, "variables": dict.fromkeys(names, "bit"), "rules": rules}
 
 
-def _rules(clause: Clause) -> Iterator[dict[str, Any]]:
+def _rules(clause: ImportedClause) -> Iterator[dict[str, Any]]:
     total = math.fsum(chance for chance, _ in clause.heads)
     if total > 1 + OFF:
         raise NbrError(f"{_line(clause.line)}the probabilities of its heads add up to {total:g}, which is more than 1")
@@ -95,7 +95,7 @@ def _rules(clause: Clause) -> Iterator[dict[str, Any]]:
         yield said[0] if len(said) == 1 else {"one_of": said}
 
 
-def _defined(program: Program) -> None:
+def _defined(program: ImportedProgram) -> None:
     """Raise an error for what no clause speaks of, and for what depends on its own denial."""
     heads = {head for clause in program.clauses for _, head in clause.heads}
     for name, line in program.lines.items():

@@ -10,7 +10,7 @@ import typer
 from nbr.app.options import Force, Json, fresh
 
 if TYPE_CHECKING:
-    from nbr.app.importing.clauses import Program
+    from nbr.app.importing.clauses import ImportedProgram
 
 Source = Annotated[Path, typer.Argument(help="A Bayesian network in BIF, or a ProbLog program.", metavar="FILE")]
 Output = Annotated[
@@ -34,9 +34,8 @@ def imported(source: Source, output: Output, force: Force = False, as_json: Json
     from nbr.app.importing import bif, clauses
     from nbr.errors import NbrError
     from nbr.kinds import parsed
-    from nbr.language.expressions import quoted
-    from nbr.storage import container
-    from nbr.storage.atomic import write
+    from nbr.language import quoted
+    from nbr.storage import container, write
 
     if source.suffix.lower() not in (".bif", *PROBLOG):
         raise NbrError(f"{source}: networks in BIF (.bif) and ProbLog programs ({', '.join(PROBLOG)}) can be taken")
@@ -64,7 +63,7 @@ def imported(source: Source, output: Output, force: Force = False, as_json: Json
         typer.echo("\n".join(["", *(f"  {line}" for line in asked[:SHOWN]), *[f"  and {more} more"] * (more > 0)]))
 
 
-def _program(text: str) -> "Program":
+def _program(text: str) -> "ImportedProgram":
     """As it stands, or grounded first."""
     from nbr.app.importing import prolog
 

@@ -14,16 +14,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from nbr.app.importing.clauses import Clause, Program, Term
+from nbr.app.importing.clauses import ImportedClause, ImportedProgram, Term
 from nbr.app.importing.prolog import NotGround
 from nbr.errors import NbrError
-from nbr.language.expressions import And, Atom, Constant, Expression, Not
+from nbr.language import And, Atom, Constant, Expression, Not
 
 WORKER = Path(__file__).with_name("grounding_worker.py")
 SECONDS = 60.0
 
 
-def grounded(text: str, why: NotGround, seconds: float = SECONDS) -> Program:
+def grounded(text: str, why: NotGround, seconds: float = SECONDS) -> ImportedProgram:
     """A program by ProbLog's package; `why` is what cannot be taken without it."""
     if importlib.util.find_spec("problog") is None:
         raise NbrError(
@@ -47,7 +47,7 @@ def grounded(text: str, why: NotGround, seconds: float = SECONDS) -> Program:
     return program(told)
 
 
-def program(told: dict[str, Any]) -> Program:
+def program(told: dict[str, Any]) -> ImportedProgram:
     """Clauses from the nodes, queries and evidence of a formula."""
     return _Formula(told).program()
 
@@ -58,13 +58,13 @@ class _Formula:
     def __init__(self, told: dict[str, Any]) -> None:
         self.nodes: list[dict[str, Any]] = told["nodes"]
         self.told = told
-        self.found = Program()
+        self.found = ImportedProgram()
         self.uses = Counter(abs(key) for node in self.nodes for key in node.get("parts", ()) if key)
         self.groups = Counter(node["group"] for node in self.nodes if node["kind"] == "atom" and not node["extra"])
         self.choices = Counter(map(_about, filter(_chooses, self.nodes)))
         self.variables: dict[int, str] = {}
 
-    def program(self) -> Program:
+    def program(self) -> ImportedProgram:
         asked = [(key, _term(name)) for name, key in self.told["queries"]]
         seen = [(key, _term(name), value) for name, key, value in self.told["evidence"]]
         for key, term in (*asked, *((key, term) for key, term, _ in seen)):
@@ -92,9 +92,9 @@ class _Formula:
         if key is not None and key > 0 and key not in self.variables:
             self.variables[key] = name
         elif key is None:
-            self.found.clauses.append(Clause([(1.0, name)], Constant(False), None))
+            self.found.clauses.append(ImportedClause([(1.0, name)], Constant(False), None))
         else:
-            self.found.clauses.append(Clause([(1.0, name)], self._literal(key), None))
+            self.found.clauses.append(ImportedClause([(1.0, name)], self._literal(key), None))
 
     def _variable(self, number: int) -> str:
         if number not in self.variables:
@@ -132,14 +132,14 @@ class _Formula:
                 if not isinstance(node["chance"], float):
                     raise NbrError(f"the probability {node['chance']} of {_term(node['name'])} is no number")
                 heads.append((node["chance"], self._variable(number)))
-        self.found.clauses.append(Clause(heads, Constant(True), None))
+        self.found.clauses.append(ImportedClause(heads, Constant(True), None))
 
     def _defined(self, number: int, node: dict[str, Any]) -> None:
         """One clause for each way to derive a node."""
         for key in node["parts"] if node["kind"] == "disj" else [None]:
             chance, parts = self._needed(node["parts"] if key is None else [key])
             body = parts[0] if len(parts) == 1 else And(tuple(parts)) if parts else Constant(True)
-            self.found.clauses.append(Clause([(chance, self.variables[number])], body, None))
+            self.found.clauses.append(ImportedClause([(chance, self.variables[number])], body, None))
 
     def _needed(self, keys: list[int]) -> tuple[float, list[Expression]]:
         """How far it is believed that these together derive something, and what they need."""

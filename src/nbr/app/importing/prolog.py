@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
-from nbr.app.importing.clauses import Clause, Program, Term
+from nbr.app.importing.clauses import ImportedClause, ImportedProgram, Term
 from nbr.errors import NbrError
-from nbr.language.expressions import And, Atom, Constant, Expression, Not, Or
+from nbr.language import And, Atom, Constant, Expression, Not, Or
 
 TOKEN = re.compile(
     r"""(?P<space>\s+|%[^\n]*|/\*.*?\*/)
@@ -37,7 +37,7 @@ class NotGround(Exception):
 
 
 @dataclass(frozen=True)
-class Word:
+class Token:
     """One word of a program."""
 
     kind: str
@@ -45,37 +45,37 @@ class Word:
     line: int
 
 
-def read(text: str) -> Program:
+def read(text: str) -> ImportedProgram:
     r"""A program; NotGround says why it cannot be taken as it stands.
 
     >>> program = read("0.4::a; 0.3::b :- c, \\+d(1). c. 0.1::d(1). query(a).")
     >>> print(program.clauses[0].body, program.clauses[0].heads, program.queries)
     c & ~d[1] [(0.4, 'a'), (0.3, 'b')] ['a']
     """
-    reader = _Reader(_words(text))
+    reader = _PrologReader(_words(text))
     while reader.more():
         reader.clause()
     return reader.found
 
 
-def _words(text: str) -> list[Word]:
+def _words(text: str) -> list[Token]:
     found, place, line = [], 0, 1
     while place < len(text):
         match = TOKEN.match(text, place)
         if match is None:
             raise NbrError(f"line {line}: cannot read {text[place]!r}")
         if match.lastgroup != "space":
-            found.append(Word(str(match.lastgroup), match[0], line))
+            found.append(Token(str(match.lastgroup), match[0], line))
         place, line = match.end(), line + match[0].count("\n")
     return found
 
 
-class _Reader:
+class _PrologReader:
     """One clause after the other."""
 
-    def __init__(self, words: list[Word]) -> None:
+    def __init__(self, words: list[Token]) -> None:
         self.words, self.at, self.depth, self.line = words, 0, 0, 1
-        self.found = Program()
+        self.found = ImportedProgram()
 
     def more(self) -> bool:
         return self.at < len(self.words)
@@ -93,7 +93,7 @@ class _Reader:
             self._told(first, body)
             return
         named = [(chance, self.found.named(head, self.line)) for chance, head in heads]
-        self.found.clauses.append(Clause(named, body, self.line))
+        self.found.clauses.append(ImportedClause(named, body, self.line))
 
     def _told(self, term: Term, body: Expression) -> None:
         """A query, or what was observed."""
@@ -198,13 +198,13 @@ class _Reader:
     def __exit__(self, *_: object) -> None:
         self.depth -= 1
 
-    def _peek(self) -> Word:
+    def _peek(self) -> Token:
         if not self.more():
             line = self.words[-1].line if self.words else 1
             raise NbrError(f"line {line}: the file ends in the middle of a clause; is a full stop missing?")
         return self.words[self.at]
 
-    def _take(self) -> Word:
+    def _take(self) -> Token:
         word = self._peek()
         self.at += 1
         return word

@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 import nbr
 from nbr.app.serving import bodies, replies
 from nbr.app.serving.limits import Allowed, Busy, Lanes, Processes, Threads, Work
-from nbr.app.serving.reasoning import Asked, Report
+from nbr.app.serving.reasoning import ReasonerApi, Report
 from nbr.app.serving.security import Door, Guard, policy
 from nbr.errors import NbrError
 from nbr.reasoner import Reasoner
@@ -116,8 +116,10 @@ def create(
     return Guard(app, door, allowed)
 
 
-def _reasoner(model: Reasoner, name: str, path: Path | None, allowed: Allowed) -> tuple[Callable[[], Asked], Routes]:
-    return partial(Asked, model, name, path, allowed.side), _about_rules
+def _reasoner(
+    model: Reasoner, name: str, path: Path | None, allowed: Allowed
+) -> tuple[Callable[[], ReasonerApi], Routes]:
+    return partial(ReasonerApi, model, name, path, allowed.side), _about_rules
 
 
 def _classifier(model: Any, name: str, allowed: Allowed) -> tuple[Callable[[], Judged], Routes]:
@@ -126,8 +128,8 @@ def _classifier(model: Any, name: str, allowed: Allowed) -> tuple[Callable[[], J
     return partial(Judged, model, name, allowed.side), _about_pictures
 
 
-def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
-    @api.get("/model", responses=_told(replies.Model))
+def _about_rules(api: APIRouter, asked: ReasonerApi, lanes: Lanes) -> None:
+    @api.get("/model", responses=_told(replies.ModelReply))
     async def model() -> Plain:
         """Variables, rules, and whether there is a prior."""
         return Plain(await lanes.short(_said("model", None)))
@@ -142,7 +144,7 @@ def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
         """The rules of the model with those that were changed or added; an error says which one is wrong."""
         return Plain(await lanes.short(_said("listed", body)))
 
-    @api.post("/save", responses=_told(replies.Model))
+    @api.post("/save", responses=_told(replies.ModelReply))
     async def save(body: bodies.Edited) -> Plain:
         """Write changed rules to the .toml file that is served, and tell the model as it is then."""
         return Plain(await lanes.short(_said("save", body)))
@@ -156,7 +158,7 @@ def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
 
         return Plain(await lanes.either(_said("marginals", body), settled, body.budget))
 
-    @api.post("/ask", responses=_told(replies.Asked))
+    @api.post("/ask", responses=_told(replies.AskedReply))
     async def ask(body: bodies.Ask) -> Plain:
         """Belief, plausibility, conflict and, with a prior, probability; or the values of a variable, ranked."""
         return Plain(await lanes.either(_said("ask", body), _settled, body.budget))
@@ -170,12 +172,12 @@ def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
 
         return Plain(await lanes.either(_said("ask_many", body), settled, body.budget))
 
-    @api.post("/explain", responses=_told(replies.Explanation))
+    @api.post("/explain", responses=_told(replies.ExplanationReply))
     async def explain(body: bodies.Explain) -> Plain:
         """What the answer owes to each rule, minimal sets of rules, points for and against, what to observe next."""
         return Plain(await lanes.long(_said("explain", body), body.budget))
 
-    @api.post("/probability", responses=_told(replies.Probability))
+    @api.post("/probability", responses=_told(replies.ProbabilityReply))
     async def probability(body: bodies.Explain) -> Plain:
         """How often the question holds where the condition does, and what the data leave open."""
 
@@ -189,8 +191,8 @@ def _about_rules(api: APIRouter, asked: Asked, lanes: Lanes) -> None:
         """What pictures show together, beside what each would show alone; which rules that breaks, how far it holds."""
         return Plain(await lanes.long(_said("read", body), body.budget))
 
-    @api.post("/sample", responses=_told(replies.Sampled))
-    async def sample(body: bodies.Sample) -> Plain:
+    @api.post("/sample", responses=_told(replies.SampledReply))
+    async def sample(body: bodies.SampleBody) -> Plain:
         """Rows drawn from the model and its prior."""
         return Plain(await lanes.long(_said("sample", body), body.budget))
 
@@ -207,7 +209,7 @@ def _about_pictures(api: APIRouter, judged: Judged, lanes: Lanes) -> None:
         return Plain(await lanes.short(_said("classify", body)))
 
     @api.post("/classify-many", responses=_told(replies.Several))
-    async def classify_many(body: bodies.Pictures) -> Plain:
+    async def classify_many(body: bodies.PicturesBody) -> Plain:
         """The same of several pictures, in order."""
         return Plain(await lanes.long(_said("classify_many", body), None))
 
@@ -216,7 +218,7 @@ def _about_pictures(api: APIRouter, judged: Judged, lanes: Lanes) -> None:
         """The same of several picture files, sent as a form (multipart/form-data) with a field for each."""
         files = [base64.b64encode(await each.read()).decode() for each in pictures]
         sent = [bodies.Picture(picture=each, numbers=None, sample=None) for each in files]
-        return Plain(await lanes.long(_said("classify_many", bodies.Pictures(pictures=sent)), None))
+        return Plain(await lanes.long(_said("classify_many", bodies.PicturesBody(pictures=sent)), None))
 
     @api.post("/certify", responses=_told(replies.Certified))
     async def certify(body: bodies.Picture) -> Plain:

@@ -85,7 +85,7 @@ class Edited(Body):
     rules: Annotated[list[Written], Field(max_length=500)] = []
 
 
-class Sample(About):
+class SampleBody(About):
     count: Annotated[int, Field(ge=1, le=10_000)] = 10
 
 
@@ -99,7 +99,7 @@ class Picture(Body):
     sample: Annotated[int, Field(ge=0)] | None = Field(None, description="Or the number of a sample, from 0.")
 
 
-class Pictures(Body):
+class PicturesBody(Body):
     """Several inputs of a classifier."""
 
     pictures: Annotated[list[Picture], Field(min_length=1, max_length=AT_ONCE)]

@@ -14,13 +14,9 @@ from numpy.typing import NDArray
 from nbr.app import classifying, screen
 from nbr.app.serving import bodies
 from nbr.app.serving.reasoning import Misread
-from nbr.classify.estimator import BeliefEstimator
-from nbr.classify.preparation import PREPARED, Preparation, Prepared
-from nbr.classify.robust import RobustClassifier
+from nbr.classify import PREPARED, BeliefEstimator, Preparation, Prepared, RobustClassifier
 from nbr.errors import NbrError
-from nbr.robustness.base import Attempt
-from nbr.robustness.margin_attacks import Descent
-from nbr.robustness.target import Target
+from nbr.robustness import Attempt, Descent, Target
 
 Report = dict[str, Any]
 Array = NDArray[Any]
@@ -72,12 +68,12 @@ class Judged:
         """The label, intervals, conflict, proved radius and the rules that counted most, with what they remember."""
         return self._told(body, self._input(body))
 
-    def classify_many(self, body: bodies.Pictures, budget: float) -> Report:
+    def classify_many(self, body: bodies.PicturesBody, budget: float) -> Report:
         """The same of several pictures, in order; an error says which of them is wrong."""
         read = [self._one_of(body, at) for at in range(len(body.pictures))]
         return {"pictures": [self._told(*each) for each in zip(body.pictures, read, strict=True)]}
 
-    def _one_of(self, body: bodies.Pictures, at: int) -> Prepared:
+    def _one_of(self, body: bodies.PicturesBody, at: int) -> Prepared:
         try:
             return self._input(body.pictures[at])
         except NbrError as error:

@@ -7,12 +7,12 @@ from typing import Any
 
 from nbr.app.seeing import told
 from nbr.app.serving import bodies
-from nbr.asking.question import Settings
-from nbr.classify.preparation import Preparation, Prepared
+from nbr.asking import AskSettings
+from nbr.classify import Preparation, Prepared
 from nbr.errors import NbrError, suggest
-from nbr.language.expressions import Atom
+from nbr.language import Atom
 from nbr.reasoner import Reasoner
-from nbr.rules.sensor import columns
+from nbr.rules import label_columns
 
 Report = dict[str, Any]
 HEARD = 1e-4  # of plausibility: labels with less are not told
@@ -52,7 +52,7 @@ def seen(reasoner: Reasoner, pictures: Mapping[str, Prepared]) -> Reasoner:
     return found
 
 
-def report(seen: Reasoner, pictures: Mapping[str, Prepared], given: str | None, settings: Settings) -> Report:
+def report(seen: Reasoner, pictures: Mapping[str, Prepared], given: str | None, settings: AskSettings) -> Report:
     """What the pictures show together: values, the rules that these break, and how far pictures may be changed."""
     best = seen.best(given, budget=settings.budget, seed=settings.seed)
     found: dict[str, Report] = {}
@@ -92,4 +92,4 @@ def _alone(seen: Reasoner, name: str) -> dict[str, float]:
     assert sight is not None
     evidence, variable = sight.evidence[name], seen.world.variables[name]
     logs = evidence.log_plausibility[0]
-    return {evidence.labels[at]: float(logs[at].exp()) for at in columns(name, variable, evidence.labels)}
+    return {evidence.labels[at]: float(logs[at].exp()) for at in label_columns(name, variable, evidence.labels)}

@@ -14,21 +14,15 @@ from nbr.app.serving import bodies, reading
 from nbr.app.serving.limits import Late
 from nbr.app.serving.wall import Base
 from nbr.app.serving.watched import Watched
-from nbr.asking.asked import Memo
-from nbr.asking.many import ask_many
-from nbr.asking.question import Settings, ask
-from nbr.asking.ranking import bare
-from nbr.classify.pictures import LARGEST
-from nbr.density.probability import Probability
-from nbr.density.ranges import rows_of
+from nbr.asking import AskSettings, Memo, ask, ask_many, bare_name
+from nbr.classify import LARGEST_SIDE
+from nbr.density import Probability, rows_of
 from nbr.errors import NbrError
-from nbr.language import parse
-from nbr.language.expressions import LABEL, NUMBER, quoted
+from nbr.language import LABEL_PATTERN, NUMBER_PATTERN, parse, quoted
 from nbr.model import Model
 from nbr.reasoner import Reasoner
 from nbr.remembered import Remembered
-from nbr.rules import Clause, Rule
-from nbr.rules.worded import spelled
+from nbr.rules import Clause, Rule, spelled
 from nbr.ways import SHARES
 from nbr.world import Variable, World
 
@@ -52,10 +46,10 @@ class Misread(NbrError):
         return found
 
 
-class Asked:
+class ReasonerApi:
     """A reasoner behind an API. Asking does not change it, so that threads may share it."""
 
-    def __init__(self, reasoner: Reasoner, name: str, path: Path | None = None, side: int = LARGEST) -> None:
+    def __init__(self, reasoner: Reasoner, name: str, path: Path | None = None, side: int = LARGEST_SIDE) -> None:
         self.name, self.file, self.side = name, Watched(reasoner, path), side
         self._begin(reasoner)
 
@@ -113,10 +107,10 @@ class Asked:
     def ask(self, body: bodies.Ask, budget: float) -> Report:
         """The answer as `nbr ask --json` has it; a ranking where the question is the name of a choice or a number."""
         reasoner, given, budget = self._read(body, budget, question=body.question)
-        if (variable := bare(reasoner.world, body.question)) is not None:
+        if (variable := bare_name(reasoner.world, body.question)) is not None:
             return reasoner.rank(variable, given, budget=budget, seed=body.seed).as_json()
         share = 0.0 if reasoner.model.prior is None else SHARES["frequency beside"] * budget
-        settings = Settings(budget=budget - share, tolerance=body.tolerance, seed=body.seed)
+        settings = AskSettings(budget=budget - share, tolerance=body.tolerance, seed=body.seed)
         answer = ask(reasoner.model, body.question, given, settings, self.memo)
         return often.as_json(answer, often.within(reasoner, body.question, given, share, body.seed))
 
@@ -126,7 +120,7 @@ class Asked:
         reasoner, given, budget = self._read(body, budget, **asked)
         wanted = body.probability and reasoner.model.prior is not None
         share = max(LEAST, budget / len(body.questions) / (2 if wanted else 1))
-        settings = Settings(budget=share, seed=body.seed)
+        settings = AskSettings(budget=share, seed=body.seed)
         pairs = [(words, given) for words in body.questions]
         answers = ask_many(reasoner.model, pairs, settings, memo=self.memo)
         found: list[Probability | str | None] = [None] * len(answers)
@@ -153,9 +147,9 @@ class Asked:
         """What the pictures show together, beside what each would show alone, and how far that is proved."""
         seen, given, budget = self._read(body, budget)
         pictures = reading.prepared(self.reasoner, body.see, self.side)
-        return reading.report(seen, pictures, given, Settings(budget=budget, seed=body.seed))
+        return reading.report(seen, pictures, given, AskSettings(budget=budget, seed=body.seed))
 
-    def sample(self, body: bodies.Sample, budget: float) -> Report:
+    def sample(self, body: bodies.SampleBody, budget: float) -> Report:
         """Rows drawn from the model and its prior."""
         reasoner, given, budget = self._read(body, budget)
         rows = reasoner.sample(body.count, given, seed=body.seed)
@@ -249,7 +243,7 @@ def _listed(reasoner: Reasoner) -> list[Report]:
 def _check(world: World, field: str, words: str) -> None:
     try:
         said = parse(words, world)
-        if field != "question" or bare(world, said) is None:
+        if field != "question" or bare_name(world, said) is None:
             said.check(world)
     except NbrError as error:
         raise Misread.of(field, error) from None
@@ -271,4 +265,4 @@ def _variable(name: str, kind: Variable) -> Report:
 
 def _label(word: str) -> str:
     """A label as it is written in a question."""
-    return word if NUMBER.match(word) or LABEL.match(word) else quoted(word)
+    return word if NUMBER_PATTERN.match(word) or LABEL_PATTERN.match(word) else quoted(word)

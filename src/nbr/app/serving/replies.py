@@ -11,7 +11,7 @@ class Reply(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class Bounds(Reply):
+class BoundsReply(Reply):
     """What each number lies between; "proved", or an interval of 95%."""
 
     belief: Ends
@@ -27,10 +27,10 @@ class Interval(Reply):
     plausibility: float
     conflict: float | None = None
     exact: bool
-    bounds: Bounds
+    bounds: BoundsReply
 
 
-class Probability(Reply):
+class ProbabilityReply(Reply):
     """How often: value and error are null where nothing was computed, open where the data leave nothing open."""
 
     value: float | None
@@ -43,7 +43,7 @@ class Probability(Reply):
     note: str
 
 
-class Answer(Interval):
+class AnswerReply(Interval):
     """The answer to a question."""
 
     question: str
@@ -53,7 +53,7 @@ class Answer(Interval):
     rules: int
     points: int | None
     notes: list[str]
-    probability: Probability | None = None
+    probability: ProbabilityReply | None = None
 
 
 class Valued(Interval):
@@ -62,7 +62,7 @@ class Valued(Interval):
     value: str
 
 
-class Asked(Reply):
+class AskedReply(Reply):
     """The answer to a question; of the bare name of a variable its values instead, the most plausible first."""
 
     question: str | None = None
@@ -72,13 +72,13 @@ class Asked(Reply):
     plausibility: float | None = None
     conflict: float
     exact: bool
-    bounds: Bounds | None = None
-    probability: Probability | None = None
+    bounds: BoundsReply | None = None
+    probability: ProbabilityReply | None = None
     values: list[Valued] | None = None
 
 
 class Answers(Reply):
-    answers: list[Answer]
+    answers: list[AnswerReply]
 
 
 class Without(Reply):
@@ -97,10 +97,10 @@ class Next(Reply):
     gap: float
 
 
-class Explanation(Reply):
+class ExplanationReply(Reply):
     """What an answer owes to each rule. Sets of rules are lists of their numbers."""
 
-    answer: Answer
+    answer: AnswerReply
     rules: list[Without]
     supports: list[list[int]]
     against: list[list[int]]
@@ -113,7 +113,7 @@ class Explanation(Reply):
     words: str
 
 
-class Listed(Reply):
+class RuleReply(Reply):
     """A rule of the model."""
 
     rule: int
@@ -125,7 +125,7 @@ class Listed(Reply):
 
 
 class Rules(Reply):
-    rules: list[Listed]
+    rules: list[RuleReply]
 
 
 class Label(Reply):
@@ -167,7 +167,7 @@ class Sensed(Reply):
     preparation: Prepares
 
 
-class Model(File):
+class ModelReply(File):
     """A model of rules."""
 
     name: str
@@ -175,11 +175,11 @@ class Model(File):
     prior: bool
     learned: bool
     variables: list[VariableOf]
-    rules: list[Listed]
+    rules: list[RuleReply]
     sensors: dict[str, Sensed] = Field({}, description="Variables of which pictures can be seen.")
 
 
-class Bar(Reply):
+class BarReply(Reply):
     """One value of a column, or one piece of a number: its share, and the condition that it stands for."""
 
     value: str
@@ -188,14 +188,14 @@ class Bar(Reply):
     range: Ends | None
 
 
-class Column(Reply):
+class ColumnReply(Reply):
     name: str
     rows: float | None
-    bars: list[Bar]
+    bars: list[BarReply]
 
 
 class Shares(Reply):
-    variables: list[Column]
+    variables: list[ColumnReply]
     exact: bool
     note: str | None
 
@@ -233,7 +233,7 @@ class SeenTogether(Reply):
     unproved: str | None = Field(None, description="Why nothing is proved, where no proof was possible.")
 
 
-class Sampled(Reply):
+class SampledReply(Reply):
     rows: list[dict[str, str | float | int]]
     method: str
 
@@ -247,7 +247,7 @@ class Certified(Reply):
     warnings: list[str]
 
 
-class Reason(Reply):
+class ReasonReply(Reply):
     """A rule that counted."""
 
     rule: int
@@ -262,7 +262,7 @@ class Classified(Certified):
 
     intervals: dict[str, Ends] | None
     conflict: float | None
-    rules: list[Reason]
+    rules: list[ReasonReply]
 
 
 class Several(Reply):

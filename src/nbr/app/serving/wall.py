@@ -11,12 +11,9 @@ from typing import Any
 import torch
 
 from nbr import dates
-from nbr.density.marginals import marginals
-from nbr.density.ranges import rows_of, wilson
-from nbr.density.sampling import Sampler
+from nbr.density import Sampler, marginals, rows_of, wilson
 from nbr.errors import NbrError
-from nbr.language import Expression, parse
-from nbr.language.expressions import LABEL, NUMBER, quoted
+from nbr.language import LABEL_PATTERN, NUMBER_PATTERN, Expression, parse, quoted
 from nbr.model import Model
 from nbr.reasoner import Reasoner
 from nbr.world import Variable
@@ -31,7 +28,7 @@ Report = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Piece:
+class WallBar:
     """One bar: what it is called, what sets it as a condition, and the statement that it counts."""
 
     value: str
@@ -43,7 +40,7 @@ class Piece:
 class Base:
     """The bars of every variable, and how high they are without a condition."""
 
-    pieces: dict[str, list[Piece]]
+    pieces: dict[str, list[WallBar]]
 
     @classmethod
     def of(cls, reasoner: Reasoner) -> Base:
@@ -93,30 +90,30 @@ class Base:
         return heights, False, f"counted among {len(drawn.points):,} points that were drawn"
 
 
-def _of_values(model: Model, name: str, kind: Variable) -> list[Piece]:
+def _of_values(model: Model, name: str, kind: Variable) -> list[WallBar]:
     labels = list(kind.labels[:LABELS])
-    written = [each if NUMBER.match(each) or LABEL.match(each) else quoted(each) for each in labels]
+    written = [each if NUMBER_PATTERN.match(each) or LABEL_PATTERN.match(each) else quoted(each) for each in labels]
     return [
-        Piece(label, label, parse(f"{quoted(name)}={word}", model.world))
+        WallBar(label, label, parse(f"{quoted(name)}={word}", model.world))
         for label, word in zip(labels, written, strict=True)
     ]
 
 
-def _of_number(model: Model, name: str, kind: Variable, points: torch.Tensor) -> list[Piece]:
+def _of_number(model: Model, name: str, kind: Variable, points: torch.Tensor) -> list[WallBar]:
     """Pieces of one width between the first and the last hundredth; the outer ones go on to the ends."""
     low, high = (float(end) for end in points.double().quantile(torch.tensor([EDGE, 1 - EDGE], dtype=torch.float64)))
     edges = _months(low, high) if kind.unit == "date" else _round(low, high, _width(high - low, kind))
     edges = [edge for edge in edges if kind.low < edge < kind.high]
     written = quoted(name)
     if not edges:
-        return [Piece("all", f">={kind.show(kind.low)}", parse(f"{written}>={kind.show(kind.low)}", model.world))]
+        return [WallBar("all", f">={kind.show(kind.low)}", parse(f"{written}>={kind.show(kind.low)}", model.world))]
     shown = [kind.show(edge) for edge in edges]
-    pieces = [Piece(f"< {shown[0]}", f"<{shown[0]}", parse(f"{written}<{shown[0]}", model.world))]
+    pieces = [WallBar(f"< {shown[0]}", f"<{shown[0]}", parse(f"{written}<{shown[0]}", model.world))]
     for (start, end), last in zip(pairwise(shown), edges[1:], strict=True):
         final = kind.show(last - kind.step) if kind.step else end  # of whole numbers the last one inside
         label = start if final == start else f"{start} to {final}"
-        pieces.append(Piece(label, f"{start}..{end}", parse(f"{written}>={start} & {written}<{end}", model.world)))
-    return [*pieces, Piece(f"≥ {shown[-1]}", f">={shown[-1]}", parse(f"{written}>={shown[-1]}", model.world))]
+        pieces.append(WallBar(label, f"{start}..{end}", parse(f"{written}>={start} & {written}<{end}", model.world)))
+    return [*pieces, WallBar(f"≥ {shown[-1]}", f">={shown[-1]}", parse(f"{written}>={shown[-1]}", model.world))]
 
 
 def _round(low: float, high: float, step: float) -> list[float]:

@@ -9,9 +9,7 @@ from nbr.app.serving import bodies
 from nbr.errors import NbrError
 from nbr.kinds import by_hand, load_reasoner
 from nbr.reasoner import Reasoner
-from nbr.storage import container
-from nbr.storage.atomic import write
-from nbr.storage.rewriting import rewritten
+from nbr.storage import container, rewritten_rules, write
 
 Stamp = tuple[int, int, int]
 
@@ -73,6 +71,6 @@ class Watched:
             if number is not None
         }
         added = [each for number, each in entries if number is None]
-        made = rewritten(text, changed, added, [number for number in body.off if number <= self.count])
+        made = rewritten_rules(text, changed, added, [number for number in body.off if number <= self.count])
         by_hand(bytearray(made.encode()), self.path.parent)
         write(self.path, made.encode())

@@ -1,0 +1,15 @@
+from nbr.encodings.branching import Branching as Branching
+from nbr.encodings.closure import Closure as Closure
+from nbr.encodings.columns import true_runs as true_runs
+from nbr.encodings.elimination import Elimination as Elimination
+from nbr.encodings.encoding import Encoder as Encoder
+from nbr.encodings.listing import COARSE_PIECES as COARSE_PIECES
+from nbr.encodings.listing import Listing as Listing
+from nbr.encodings.listing import tied_variables as tied_variables
+from nbr.encodings.path import Path as Path
+from nbr.encodings.regions import regions_missing as regions_missing
+from nbr.encodings.rows import Rows as Rows
+from nbr.encodings.source import Encoding as Encoding
+from nbr.encodings.source import Set as Set
+from nbr.encodings.statements import GradeTable as GradeTable
+from nbr.encodings.statements import StatementEncoding as StatementEncoding

@@ -1,0 +1,16 @@
+from nbr.factors.contraction import aligned as aligned
+from nbr.factors.network import Network as Network
+from nbr.factors.order import Order as Order
+from nbr.factors.readings import largest_product as largest_product
+from nbr.factors.readings import rival_products as rival_products
+from nbr.factors.relations import Forms as Forms
+from nbr.factors.relations import probability_possible as probability_possible
+from nbr.factors.structures import Compiled as Compiled
+from nbr.factors.structures import Structure as Structure
+from nbr.factors.structures import compiled as compiled
+from nbr.factors.structures import structure_of as structure_of
+from nbr.factors.structures import taken_apart as taken_apart
+from nbr.factors.structures import too_wide as too_wide
+from nbr.factors.value_codes import MOST_STEPS as MOST_STEPS
+from nbr.factors.value_codes import ValueCodes as ValueCodes
+from nbr.factors.value_codes import codes_of_values as codes_of_values

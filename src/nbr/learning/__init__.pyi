@@ -1,0 +1,14 @@
+from nbr.learning import budget as budget
+from nbr.learning.autoencoder import autoencode as autoencode
+from nbr.learning.bank import Bank as Bank
+from nbr.learning.fitted import Fitted as Fitted
+from nbr.learning.fitted import learned as learned
+from nbr.learning.fitting import fit as fit
+from nbr.learning.fitting import fit_report as fit_report
+from nbr.learning.latent import CodeBank as CodeBank
+from nbr.learning.objectives import ListedObjective as ListedObjective
+from nbr.learning.predictor import Predictor as Predictor
+from nbr.learning.splitting import Split as Split
+from nbr.learning.splitting import split as split
+from nbr.learning.training import BankTraining as BankTraining
+from nbr.learning.training import FitSettings as FitSettings

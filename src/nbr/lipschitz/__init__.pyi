@@ -1,0 +1,15 @@
+from nbr.lipschitz.fixed import Fixed as Fixed
+from nbr.lipschitz.layers import Convolution as Convolution
+from nbr.lipschitz.layers import Dense as Dense
+from nbr.lipschitz.layers import GroupSort as GroupSort
+from nbr.lipschitz.layers import MaxMin as MaxMin
+from nbr.lipschitz.neighbours import Local as Local
+from nbr.lipschitz.neighbours import local as local
+from nbr.lipschitz.networks import UNIT as UNIT
+from nbr.lipschitz.networks import bound as bound
+from nbr.lipschitz.networks import dense as dense
+from nbr.lipschitz.networks import finish as finish
+from nbr.lipschitz.networks import finite as finite
+from nbr.lipschitz.networks import length as length
+from nbr.lipschitz.networks import rounding as rounding
+from nbr.lipschitz.stiefel import Stiefel as Stiefel

@@ -1,0 +1,11 @@
+from nbr.paper import attack_report as attack_report
+from nbr.paper import gallery as gallery
+from nbr.paper import open_images as open_images
+from nbr.paper import pages as pages
+from nbr.paper import table1_report as table1_report
+from nbr.paper import table2 as table2
+from nbr.paper import table3 as table3
+from nbr.paper.table1 import REPRODUCED as REPRODUCED
+from nbr.paper.table1 import STEPS as STEPS
+from nbr.paper.table1 import TABLE_1 as TABLE_1
+from nbr.paper.table1 import TrainedModel as TrainedModel

@@ -1,0 +1,9 @@
+from nbr.plots import html as html
+from nbr.plots import intervals as intervals
+from nbr.plots import rules as rules
+from nbr.plots.style import COLOURS as COLOURS
+from nbr.plots.style import DASHES as DASHES
+from nbr.plots.style import MARKS as MARKS
+from nbr.plots.style import drawing as drawing
+from nbr.plots.style import ready as ready
+from nbr.plots.style import svg as svg

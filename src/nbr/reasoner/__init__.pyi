@@ -1,0 +1,1 @@
+from nbr.reasoner.reasoner import Reasoner as Reasoner

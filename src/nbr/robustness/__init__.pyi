@@ -1,0 +1,17 @@
+from nbr.robustness import rivals as rivals
+from nbr.robustness.attacks import attack as attack
+from nbr.robustness.base import AttackResult as AttackResult
+from nbr.robustness.base import Attempt as Attempt
+from nbr.robustness.base import Stages as Stages
+from nbr.robustness.changes import nearest_changes as nearest_changes
+from nbr.robustness.changes import rule_totals as rule_totals
+from nbr.robustness.margin_attacks import Descent as Descent
+from nbr.robustness.oracle import oracle_radii as oracle_radii
+from nbr.robustness.protocol import Measured as Measured
+from nbr.robustness.protocol import Subject as Subject
+from nbr.robustness.protocol import measure as measure
+from nbr.robustness.protocol import nearest_others as nearest_others
+from nbr.robustness.protocol import steps_of as steps_of
+from nbr.robustness.shares import percent_interval as percent_interval
+from nbr.robustness.shares import wilson as wilson
+from nbr.robustness.target import Target as Target

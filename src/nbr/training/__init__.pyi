@@ -1,0 +1,11 @@
+from nbr.training.averaging import averaged as averaged
+from nbr.training.batches import generator as generator
+from nbr.training.batches import shuffled as shuffled
+from nbr.training.early import EarlyStopping as EarlyStopping
+from nbr.training.fingerprints import fingerprint as fingerprint
+from nbr.training.loop import Checkpoint as Checkpoint
+from nbr.training.loop import Loop as Loop
+from nbr.training.loop import Stateful as Stateful
+from nbr.training.processes import ALONE as ALONE
+from nbr.training.processes import Process as Process
+from nbr.training.processes import here as here

@@ -1,0 +1,12 @@
+from nbr.variables.base import Variable as Variable
+from nbr.variables.bit import TRUE_WORDS as TRUE_WORDS
+from nbr.variables.bit import Bit as Bit
+from nbr.variables.choice import Choice as Choice
+from nbr.variables.kinds import KINDS as KINDS
+from nbr.variables.kinds import read_variable as read_variable
+from nbr.variables.ordered import Ordered as Ordered
+from nbr.variables.real import FINEST as FINEST
+from nbr.variables.real import Real as Real
+from nbr.variables.word import GradeCurve as GradeCurve
+from nbr.variables.word import Word as Word
+from nbr.variables.word import read_word as read_word
