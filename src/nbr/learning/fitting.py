@@ -252,7 +252,8 @@ def _measured(end: End) -> HeldOut | None:
     if end.part is None:
         return None
     mean, error, rows = end.measured.score(end.part)
-    which = "that were used to choose" if end.part == "valid" else "that were not used to choose"
+    were = "was" if rows == 1 else "were"
+    which = f"that {were} used to choose" if end.part == "valid" else f"that {were} not used to choose"
     twin = "" if end.measured is end.delivered else ", by the same training without them"
     return HeldOut(mean, error, rows, f"{rows:,} row{'' if rows == 1 else 's'} {which}{twin}")
 
